@@ -1,0 +1,185 @@
+/**
+ * What the core needs of the world. Each port is named by what it can do and has one or two methods; adapters
+ * implement them and the roof passes them in, so that two agents fit in one process and tests bring their own.
+ */
+
+/** Wall and monotonic time, and the only timer the core may use. */
+export interface Clock {
+  /** UTC milliseconds; may step when the time becomes known. */
+  now(): number;
+  /** Milliseconds that never step; origin is arbitrary. */
+  monotonic(): number;
+  /** Calls `due` once, `delay` ms of monotonic time from now; the result cancels it. */
+  after(delay: number, due: () => void): () => void;
+}
+
+/** Bits of {@link FrameBatch.id} beside the 29-bit identifier, as in SocketCAN's `can_id` (linux/can.h). */
+export const EXTENDED = 0x8000_0000;
+export const REMOTE = 0x4000_0000;
+export const ERROR = 0x2000_0000;
+
+/** Bits of {@link FrameBatch.flags}. */
+export const FD = 1;
+export const BIT_RATE_SWITCH = 2;
+export const ERROR_STATE = 4;
+/** The frame was sent by this node, not received. */
+export const SENT = 8;
+
+/**
+ * Frames as columns, reused from batch to batch: nothing is allocated per frame. Payloads lie one after the
+ * other in `data`, each at an `offset` that is a multiple of 8 and padded with zeros to the next such multiple.
+ */
+export interface FrameBatch {
+  /** Number of frames that are valid. */
+  count: number;
+  /** UTC milliseconds with fraction. */
+  readonly at: Float64Array;
+  /** Identifier with EXTENDED, REMOTE and ERROR bits; unsigned. */
+  readonly id: Uint32Array;
+  /** Index in the list of bus names of the source. */
+  readonly bus: Uint8Array;
+  readonly flags: Uint8Array;
+  /** Payload length in bytes, 0..64. */
+  readonly length: Uint8Array;
+  readonly offset: Uint32Array;
+  readonly data: Uint8Array;
+}
+
+/** Gives frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
+export interface FrameSource {
+  /** Names of the buses that {@link FrameBatch.bus} indexes; grows while reading a log. */
+  readonly buses: readonly string[];
+  /** `receive` must be done with the batch when it returns. */
+  start(receive: (batch: FrameBatch) => void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** One frame to put on a bus. */
+export interface OutgoingFrame {
+  readonly bus: string;
+  /** Identifier with EXTENDED bit. */
+  readonly id: number;
+  readonly flags: number;
+  readonly data: Uint8Array;
+}
+
+/** Puts frames on a bus; rejects when the bus does not take them. */
+export interface FrameSender {
+  send(frame: OutgoingFrame): Promise<void>;
+}
+
+/** Where a decoder delivers: the signal's index in the decoder's list of wanted signals. */
+export interface ReadingSink {
+  /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
+  reading(signal: number, value: number, raw: number, at: number): void;
+  /** All readings of one frame (or fix, or answer) have been delivered. */
+  settled(at: number): void;
+  /** A frame that carries `signals` came again unchanged: they are alive. */
+  alive(signals: readonly number[], at: number): void;
+}
+
+/** Turns frames into readings of the signals it was built for. */
+export interface FrameDecoder {
+  decode(batch: FrameBatch, sink: ReadingSink): void;
+}
+
+/** A frame by its name in the network description, before a bus is chosen. */
+export interface NamedFrame {
+  /** Identifier with EXTENDED bit. */
+  readonly id: number;
+  readonly flags: number;
+  readonly data: Uint8Array;
+}
+
+/** Packs and unpacks frames by message and signal name; values are physical (value-table names are accepted). */
+export interface MessageCodec {
+  /** Signals left out get their raw 0. Throws a VigieError for an unknown message, signal or value out of range. */
+  encode(message: string, values: Readonly<Record<string, number | string>>): NamedFrame;
+  /** Undefined when no message has this identifier. */
+  decode(frame: NamedFrame): { readonly message: string; readonly signals: Readonly<Record<string, number>> } | undefined;
+}
+
+/** A message on its way to the cloud. */
+export interface OutgoingMessage {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly retain: boolean;
+  /** Seconds after which the broker may drop it; absent: never. */
+  readonly expiry?: number;
+  /** MQTT 5 correlation data, echoed from the command that this answers. */
+  readonly correlation?: Uint8Array;
+}
+
+/** The way to the broker. Keeps no queue: what is not acknowledged is the outbox's to send again. */
+export interface Link {
+  readonly connected: boolean;
+  /** Resolves on the broker's acknowledgement (QoS 1); rejects with a VigieError when the link is lost before. */
+  publish(message: OutgoingMessage): Promise<void>;
+}
+
+/** What the link tells the core. */
+export interface LinkEvents {
+  up(): void;
+  down(reason: string): void;
+  /** A message on one of the car's own down topics, its size already bounded. */
+  message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void;
+}
+
+/** One message that waits for its acknowledgement. */
+export interface OutboxEntry {
+  /** Priority class, 0 first (protocol/classes.ts). */
+  readonly class: number;
+  /** Sequence number within the class, counted for ever. */
+  readonly seq: number;
+  readonly kind: string;
+  /** UTC milliseconds of the message. */
+  readonly at: number;
+  readonly retain: boolean;
+  readonly payload: Uint8Array;
+  readonly correlation?: Uint8Array;
+}
+
+/**
+ * Keeps what must outlive a power cut. `append` and `acknowledge` take effect in memory at once and are on disk
+ * when a later `commit` resolves; several calls share one commit.
+ */
+export interface OutboxStore {
+  /** Entries not yet acknowledged, oldest first within a class. */
+  entries(): Iterable<OutboxEntry>;
+  /** The next free sequence number of a class; never one that was used before, whatever was lost. */
+  nextSeq(priorityClass: number): number;
+  /** Bytes that the unacknowledged entries take. */
+  readonly bytes: number;
+  append(entry: OutboxEntry): void;
+  acknowledge(priorityClass: number, seq: number): void;
+  /** Resolves when everything appended or acknowledged before the call is on disk. */
+  commit(): Promise<void>;
+}
+
+/** A small document that is kept whole: read once, replaced atomically. */
+export interface Document<T> {
+  readonly data: T;
+  /** Replaces the document; resolves when it is on disk. */
+  write(data: T): Promise<void>;
+}
+
+/** Makes the car do something; resolves when the frames are out, not when the car has obeyed. */
+export interface Actuator {
+  /** `action` is one the profile names under `commands`, e.g. `doors.lock`. */
+  readonly actions: ReadonlySet<string>;
+  actuate(action: string): Promise<void>;
+}
+
+/** Checks a signature; the key is one the car trusts. */
+export interface SignatureVerifier {
+  /** The algorithm and rights of a trusted key, or undefined when the key is unknown. */
+  key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined;
+  verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+}
+
+/** Says what the core does, for people; `fields` is small and carries no secret. */
+export interface Log {
+  info(event: string, fields?: Record<string, unknown>): void;
+  warn(event: string, fields?: Record<string, unknown>): void;
+  error(event: string, fields?: Record<string, unknown>): void;
+}

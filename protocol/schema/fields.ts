@@ -1,0 +1,113 @@
+/**
+ * The words every resource schema is written in. A schema built of them is plain JSON Schema (TypeBox) with
+ * annotations that the CBOR codec, the CDDL and the Status slots are derived from:
+ *
+ * | annotation | on | meaning |
+ * |---|---|---|
+ * | `x-key` | a member | integer key on the wire; never reused, never renumbered |
+ * | `x-unit` | a number | physical unit |
+ * | `x-resolution` | a number | the wire carries round(value / resolution) as an integer; 0 means IEEE 754 |
+ * | `x-values` | an enumeration | wire value = position in the list; append only |
+ * | `x-identity` | an array of records | members that tell its entries apart, e.g. `['type']` |
+ * | `x-instant` | an integer | UTC milliseconds; on the wire milliseconds before the message's `at` |
+ * | `x-constant` | a member | fixed by the interface; not sent, put back by the decoder |
+ */
+import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
+
+export type { Static, TSchema };
+
+/** What a field may say about itself; `description` gives meaning and source (interface clause or standard). */
+export interface FieldOptions {
+  readonly description: string;
+}
+
+export interface QuantityOptions extends FieldOptions {
+  /** Unit in the interface, e.g. `km/h`; `1` for a plain count. */
+  readonly unit: string;
+  /** Smallest step that is kept on the wire; 0 sends the float as it is. */
+  readonly resolution: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** A physical number. In the car and in JSON it is in `unit`; on the wire an integer count of `resolution`. */
+export function quantity(options: QuantityOptions): TUnsafe<number> {
+  const { unit, resolution, ...rest } = options;
+  const integral = resolution !== 0 && Number.isInteger(resolution);
+  return Type.Unsafe<number>({
+    type: integral ? 'integer' : 'number',
+    ...rest,
+    'x-unit': unit,
+    'x-resolution': resolution,
+  });
+}
+
+/** A truth value. */
+export function flag(options: FieldOptions): TUnsafe<boolean> {
+  return Type.Unsafe<boolean>({ type: 'boolean', ...options });
+}
+
+/** A text of at most `maxLength` characters (default 256). */
+export function text(options: FieldOptions & { readonly maxLength?: number; readonly pattern?: string }): TUnsafe<string> {
+  return Type.Unsafe<string>({ type: 'string', maxLength: 256, ...options });
+}
+
+/** One of a closed list of names; the wire carries its position, so the list may only grow at its end. */
+export function enumeration<const V extends readonly string[]>(values: V, options: FieldOptions): TUnsafe<V[number]> {
+  return Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-values': values, ...options });
+}
+
+/** A moment, UTC milliseconds since 1970 (RFC 3339 in the HTTP interface). */
+export function instant(options: FieldOptions): TUnsafe<number> {
+  return Type.Unsafe<number>({ type: 'integer', 'x-instant': true, 'x-unit': 'ms', ...options });
+}
+
+/** Raw bytes. */
+export function bytes(options: FieldOptions & { readonly maxLength?: number }): TUnsafe<Uint8Array> {
+  return Type.Unsafe<Uint8Array>({ 'x-bytes': true, ...options });
+}
+
+/** A value the interface fixes, such as GeoJSON's `type`. */
+export function constant<const V extends string>(value: V, options: FieldOptions): TUnsafe<V> {
+  return Type.Unsafe<V>({ type: 'string', const: value, 'x-constant': true, ...options });
+}
+
+/** A list; `identity` names the members that tell entries apart, `minItems`/`maxItems` bound it. */
+export function list<S extends TSchema>(
+  items: S,
+  options: FieldOptions & { readonly identity?: readonly string[]; readonly minItems?: number; readonly maxItems?: number },
+) {
+  const { identity, ...rest } = options;
+  return Type.Array(items, identity === undefined ? rest : { ...rest, 'x-identity': identity });
+}
+
+/** A fixed sequence of fields, such as GeoJSON coordinates; entries past `required` may be absent. */
+export function tuple<V extends readonly number[]>(
+  items: readonly TSchema[],
+  options: FieldOptions & { readonly required: number },
+): TUnsafe<V> {
+  const { required, ...rest } = options;
+  return Type.Unsafe<V>({
+    type: 'array',
+    prefixItems: items,
+    minItems: required,
+    maxItems: items.length,
+    'x-tuple': true,
+    ...rest,
+  });
+}
+
+/** A member that must be there, with its integer key on the wire. */
+export function required<S extends TSchema>(key: number, schema: S): S {
+  return { ...schema, 'x-key': key } as S;
+}
+
+/** A member that may be absent, with its integer key on the wire. */
+export function optional<S extends TSchema>(key: number, schema: S): TOptional<S> {
+  return Type.Optional({ ...schema, 'x-key': key } as S) as TOptional<S>;
+}
+
+/** An object: members by their published names. Unknown members of input are accepted and ignored. */
+export function record<P extends Record<string, TSchema>>(name: string, members: P, options: FieldOptions) {
+  return Type.Object(members, { title: name, ...options });
+}

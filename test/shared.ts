@@ -1,0 +1,18 @@
+/**
+ * Real logs, network descriptions and expected values lie beside the checkout, not in it. A suite that needs
+ * them names itself as skipped where they are absent; with CI=true their absence is a failure.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe } from 'vitest';
+
+/** Folder of test data outside the project. */
+export const sharedData: string = fileURLToPath(new URL('../../shared/data/', import.meta.url));
+
+const present = existsSync(sharedData);
+
+/** `describe` for suites that read {@link sharedData}. */
+export function describeShared(name: string, suite: () => void): void {
+  if (present || process.env['CI'] === 'true') describe(name, suite);
+  else describe.skip(`${name} (skipped: ${sharedData} is not there)`, suite);
+}
