@@ -1,7 +1,13 @@
 /** The list of generated files: where each lies and how it is made. One line an artefact. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import standaloneCode from 'ajv/dist/standalone/index.js';
+import standaloneModule from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
+
+/** Ajv ships CommonJS; its default export is the function or wraps it, depending on the loader. */
+const standalone = ((standaloneModule as { default?: unknown }).default ?? standaloneModule) as (
+  ajv: Ajv2020,
+  names: Record<string, string>,
+) => string;
 
 export interface Artefact {
   /** Path from the project's root. */
@@ -22,7 +28,7 @@ export async function validators(schemas: Record<string, object>): Promise<strin
     ajv.addSchema(schema, name);
     names[name] = name;
   }
-  const code = (standaloneCode as unknown as { default: typeof standaloneCode }).default(ajv, names);
+  const code = standalone(ajv, names);
   const bundle = await build({
     stdin: { contents: code, resolveDir: import.meta.dirname, loader: 'js' },
     bundle: true,
