@@ -42,25 +42,84 @@ export const errors = {
   'input.unknown': { meaning: 'input names something that does not exist', http: 40002, retriable: false },
   'usage.wrong': { meaning: 'a command line that cannot be carried out', http: 40003, retriable: false },
   'configuration.wrong': { meaning: 'configuration, profile or DBC has faults', http: 50002, retriable: false },
-  'message.malformed': { meaning: 'bytes that are not a message of this protocol version', http: 40010, retriable: false },
+  'message.malformed': {
+    meaning: 'bytes that are not a message of this protocol version',
+    http: 40010,
+    retriable: false,
+  },
   'message.unbounded': { meaning: 'a message larger, deeper or faster than allowed', http: 41301, retriable: false },
   'link.lost': { meaning: 'the connection ended before the broker acknowledged', http: 50301, retriable: true },
   'link.refused': { meaning: 'the broker refused the connection or the message', http: 50302, retriable: true },
   'store.failed': { meaning: 'the disk did not take a write', http: 50701, retriable: true },
-  'command.malformed': { meaning: 'a command that is not a valid signed command', http: 40020, cause: 'WrongCommand', retriable: false },
-  'command.unsigned': { meaning: 'signature wrong or key unknown', http: 40101, cause: 'MissingRights', retriable: false },
-  'command.forbidden': { meaning: 'the key may not give this kind of command', http: 40301, cause: 'MissingRights', retriable: false },
-  'command.expired': { meaning: 'the command came, or would have been carried out, too late', http: 40901, cause: 'VehicleConnectionTimeout', retriable: false },
-  'command.replayed': { meaning: 'the counter of the key was used before', http: 40902, cause: 'MissingRights', retriable: false },
-  'command.busy': { meaning: 'the same action is in progress', http: 40903, cause: 'SameActionInProgress', retriable: true },
-  'command.unsupported': { meaning: 'the profile has no way to do this', http: 40904, cause: 'WrongCommand', retriable: false },
-  'command.vehicleInUse': { meaning: 'an interlock refuses while the car is driven or its state is unknown', http: 40905, cause: 'VehicleInUse', retriable: true },
-  'command.unconfirmed': { meaning: 'the car did not show the result in time', http: 50401, cause: 'VehicleError', retriable: true },
-  'command.interrupted': { meaning: 'the agent stopped while the command ran', http: 50303, cause: 'VehicleError', retriable: true },
+  'command.malformed': {
+    meaning: 'a command that is not a valid signed command',
+    http: 40020,
+    cause: 'WrongCommand',
+    retriable: false,
+  },
+  'command.unsigned': {
+    meaning: 'signature wrong or key unknown',
+    http: 40101,
+    cause: 'MissingRights',
+    retriable: false,
+  },
+  'command.forbidden': {
+    meaning: 'the key may not give this kind of command',
+    http: 40301,
+    cause: 'MissingRights',
+    retriable: false,
+  },
+  'command.expired': {
+    meaning: 'the command came, or would have been carried out, too late',
+    http: 40901,
+    cause: 'VehicleConnectionTimeout',
+    retriable: false,
+  },
+  'command.replayed': {
+    meaning: 'the counter of the key was used before',
+    http: 40902,
+    cause: 'MissingRights',
+    retriable: false,
+  },
+  'command.busy': {
+    meaning: 'the same action is in progress',
+    http: 40903,
+    cause: 'SameActionInProgress',
+    retriable: true,
+  },
+  'command.unsupported': {
+    meaning: 'the profile has no way to do this',
+    http: 40904,
+    cause: 'WrongCommand',
+    retriable: false,
+  },
+  'command.vehicleInUse': {
+    meaning: 'an interlock refuses while the car is driven or its state is unknown',
+    http: 40905,
+    cause: 'VehicleInUse',
+    retriable: true,
+  },
+  'command.unconfirmed': {
+    meaning: 'the car did not show the result in time',
+    http: 50401,
+    cause: 'VehicleError',
+    retriable: true,
+  },
+  'command.interrupted': {
+    meaning: 'the agent stopped while the command ran',
+    http: 50303,
+    cause: 'VehicleError',
+    retriable: true,
+  },
   'command.actuation': { meaning: 'the frames could not be sent', http: 50402, cause: 'VehicleError', retriable: true },
 } as const satisfies Record<string, ErrorFact>;
 
 export type ErrorCode = keyof typeof errors;
+
+/** The table's line for a code. */
+export function factOf(code: ErrorCode): ErrorFact {
+  return errors[code];
+}
 
 /** Every error the agent throws on purpose: a code of the table, a sentence for people, and where it happened. */
 export class VigieError extends Error {
@@ -76,6 +135,6 @@ export class VigieError extends Error {
   }
 
   get fact(): ErrorFact {
-    return errors[this.code];
+    return factOf(this.code);
   }
 }

@@ -48,7 +48,9 @@ export function flag(options: FieldOptions): TUnsafe<boolean> {
 }
 
 /** A text of at most `maxLength` characters (default 256). */
-export function text(options: FieldOptions & { readonly maxLength?: number; readonly pattern?: string }): TUnsafe<string> {
+export function text(
+  options: FieldOptions & { readonly maxLength?: number; readonly pattern?: string },
+): TUnsafe<string> {
   return Type.Unsafe<string>({ type: 'string', maxLength: 256, ...options });
 }
 
@@ -75,7 +77,11 @@ export function constant<const V extends string>(value: V, options: FieldOptions
 /** A list; `identity` names the members that tell entries apart, `minItems`/`maxItems` bound it. */
 export function list<S extends TSchema>(
   items: S,
-  options: FieldOptions & { readonly identity?: readonly string[]; readonly minItems?: number; readonly maxItems?: number },
+  options: FieldOptions & {
+    readonly identity?: readonly string[];
+    readonly minItems?: number;
+    readonly maxItems?: number;
+  },
 ) {
   const { identity, ...rest } = options;
   return Type.Array(items, identity === undefined ? rest : { ...rest, 'x-identity': identity });

@@ -1,0 +1,42 @@
+/** Priority classes: what goes out first, and what is dropped last when the outbox is full. */
+import { VigieError } from './errors.ts';
+import type { Kind } from './schema/kind.ts';
+
+export interface PriorityClass {
+  readonly name: string;
+  readonly kinds: readonly Kind[];
+  /** Seconds the broker keeps a message for a receiver that is away (MQTT 5 message expiry interval). */
+  readonly expiry: number;
+}
+
+const DAY = 86_400;
+
+/** By class number, the highest priority first. The number is part of every sequence: it never changes its meaning. */
+export const classes: readonly PriorityClass[] = [
+  // The interface gives up delivering a notification after three days.
+  { name: 'results and events', kinds: ['remote', 'event'], expiry: 3 * DAY },
+  // Records are readable for two months; a receiver that is away for that long has missed them there too.
+  { name: 'emergencies', kinds: ['alert', 'collision', 'stolen', 'alarm'], expiry: 60 * DAY },
+  { name: 'records', kinds: ['trip', 'maintenance'], expiry: 60 * DAY },
+  { name: 'state', kinds: ['status', 'hello', 'monitor', 'gap'], expiry: 60 * DAY },
+  { name: 'way', kinds: ['waypoint'], expiry: 60 * DAY },
+  { name: 'telemetry', kinds: ['telemetry'], expiry: 60 * DAY },
+];
+
+const classByKind: ReadonlyMap<Kind, number> = new Map(
+  classes.flatMap(({ kinds }, index) => kinds.map((kind) => [kind, index] as const)),
+);
+
+/** Number of the class, 0 first. */
+export function classOf(kind: Kind): number {
+  const found = classByKind.get(kind);
+  if (found === undefined) throw new VigieError('input.unknown', `the message kind ${kind} has no priority class`);
+  return found;
+}
+
+/** Seconds after which the broker may drop a message of the class. */
+export function expiryOf(priorityClass: number): number {
+  const found = classes[priorityClass];
+  if (found === undefined) throw new VigieError('input.unknown', `there is no priority class ${priorityClass}`);
+  return found.expiry;
+}

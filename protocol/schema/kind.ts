@@ -1,0 +1,22 @@
+import { enumeration } from './fields.ts';
+
+/** What a message from the car can be; the order is the wire's, so the list only grows at its end. */
+export const kinds = [
+  'status',
+  'telemetry',
+  'waypoint',
+  'trip',
+  'alert',
+  'collision',
+  'maintenance',
+  'alarm',
+  'stolen',
+  'event',
+  'remote',
+  'monitor',
+  'gap',
+  'hello',
+] as const;
+export type Kind = (typeof kinds)[number];
+
+export const kindSchema = enumeration(kinds, { description: 'What the message is; the last level of its topic.' });

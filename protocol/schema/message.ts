@@ -1,0 +1,71 @@
+/** The envelope of every message from the car, and the table of bodies. */
+import { count } from './count.ts';
+import { enumeration, quantity, record, required, type Static, type TSchema } from './fields.ts';
+import { gapSchema } from './gap.ts';
+import { helloSchema } from './hello.ts';
+import { type Kind, kindSchema, kinds } from './kind.ts';
+import { remoteReportSchema } from './remote.ts';
+import { statusMessageSchema } from './status-message.ts';
+import { telemetrySchema } from './telemetry.ts';
+import { waypointMessageSchema } from './waypoint.ts';
+
+export { type Kind, kinds };
+
+/** Changes when a receiver of the version before could misread a message. New members do not change it. */
+export const PROTOCOL_VERSION = 1;
+
+/** How the wall clock of the car is known. */
+export const clockQualities = ['gnss', 'ntp', 'none'] as const;
+export type ClockQuality = (typeof clockQualities)[number];
+
+const envelope = {
+  version: required(1, count('Protocol version.', { minimum: 1 })),
+  kind: required(2, kindSchema),
+  seq: required(3, count('Number of the message within its vehicle and priority class, counting up by one for ever.')),
+  boot: required(4, count('Starts of the agent in this car so far.')),
+  // Not an instant: the instants of the body are counted from it.
+  at: required(5, quantity({ unit: 'ms', resolution: 1, description: 'Time of the message, UTC since 1970.' })),
+  clock: required(
+    6,
+    enumeration(clockQualities, {
+      description: 'Where the car has the time from: satellites, a time server, or nowhere yet.',
+    }),
+  ),
+};
+
+/** What every message begins with; the body is member 7. */
+export const envelopeSchema = record('Envelope', envelope, { description: 'What every message begins with.' });
+export type Envelope = Static<typeof envelopeSchema>;
+
+/** Integer key of `body`, beside those of {@link envelopeSchema}. */
+export const BODY_KEY = 7;
+
+/** Bodies by kind. */
+export const bodies = {
+  status: statusMessageSchema,
+  telemetry: telemetrySchema,
+  waypoint: waypointMessageSchema,
+  remote: remoteReportSchema,
+  gap: gapSchema,
+  hello: helloSchema,
+} as const satisfies Partial<Record<Kind, TSchema>>;
+
+/** Kinds that have a body. */
+export type BodyKind = keyof typeof bodies;
+export type Body<K extends BodyKind = BodyKind> = { [B in K]: Static<(typeof bodies)[B]> }[K];
+
+export type Message<K extends BodyKind = BodyKind> = { [B in K]: Envelope & { kind: B; body: Body<B> } }[K];
+
+/** True for the kinds that have a body. */
+export function hasBody(kind: Kind): kind is BodyKind {
+  return Object.hasOwn(bodies, kind);
+}
+
+/** The schema of whole messages of one kind. */
+export function messageSchema(kind: BodyKind): TSchema {
+  return record(
+    `${kind[0]?.toUpperCase()}${kind.slice(1)}Envelope`,
+    { ...envelope, body: required(BODY_KEY, bodies[kind] as TSchema) },
+    { description: `A message of kind ${kind}.` },
+  );
+}

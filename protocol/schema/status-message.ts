@@ -1,0 +1,25 @@
+import { flag, list, optional, record, required, type Static, text } from './fields.ts';
+import { statusContentsSchema } from './status.ts';
+
+/** Body of a `status` message. The VIN is in the topic, the time in the envelope. */
+export const statusMessageSchema = record(
+  'StatusMessage',
+  {
+    full: required(
+      1,
+      flag({
+        description:
+          'True: this is all that is known, forget what was sent before. False: merge it member by member, entries of arrays by their identity; what is not in it stays as it was.',
+      }),
+    ),
+    status: required(2, statusContentsSchema),
+    removed: optional(
+      3,
+      list(text({ description: 'Path of a slot or object, e.g. `stolen` or `lastPosition.altitude`.' }), {
+        description: 'What is no longer known; taken away before `status` is merged.',
+      }),
+    ),
+  },
+  { description: 'The state of the car, or what changed of it.' },
+);
+export type StatusMessage = Static<typeof statusMessageSchema>;

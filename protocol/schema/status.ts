@@ -1,0 +1,102 @@
+/**
+ * Status: the state of a car as the interface publishes it (3.19.2 Status, with the additions of the user line).
+ * `_links` and `_embedded` and the twins `vehicleOdometer`, `preconditionning` and `energy` exist in HTTP only.
+ *
+ * Integer keys: 0 is `createdAt` in every object, 1 to 7 what changes most (a key below 8 makes a short slot id).
+ * A key is never reused and never renumbered, also when its member is removed; a new member takes the next free one.
+ */
+import { instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
+import { unmapped } from './mapping.ts';
+import { adasSchema } from './status/adas.ts';
+import { alarmSchema } from './status/alarm.ts';
+import { batterySchema } from './status/battery.ts';
+import { doorsStateSchema } from './status/doors.ts';
+import { drivingBehaviorSchema } from './status/driving-behavior.ts';
+import { energySchema } from './status/energy.ts';
+import { engineSchema } from './status/engine.ts';
+import { environmentSchema } from './status/environment.ts';
+import { ignitionSchema } from './status/ignition.ts';
+import { kineticSchema } from './status/kinetic.ts';
+import { lightingSystemSchema } from './status/lighting-system.ts';
+import { odometerSchema } from './status/odometer.ts';
+import { positionSchema } from './status/position.ts';
+import { powertrainSchema } from './status/powertrain.ts';
+import { preconditioningSchema } from './status/preconditioning.ts';
+import { privacySchema } from './status/privacy.ts';
+import { safetySchema } from './status/safety.ts';
+import { serviceSchema } from './status/service.ts';
+import { stolenSchema } from './status/stolen.ts';
+import { transmissionSchema } from './status/transmission.ts';
+import { wipingBladesSchema } from './status/wiping-blades.ts';
+
+const members = {
+  kinetic: optional(1, kineticSchema),
+  lastPosition: optional(2, positionSchema),
+  engines: optional(
+    3,
+    list(engineSchema, { identity: ['type'], maxItems: 2, description: 'Engines. Interface 3.19.2 Status.engines.' }),
+  ),
+  energies: optional(
+    4,
+    list(energySchema, {
+      identity: ['type'],
+      maxItems: 2,
+      description: 'Energies the car drives on. Interface 3.19.2 Status.energies.',
+    }),
+  ),
+  odometer: optional(5, odometerSchema),
+  environment: optional(6, environmentSchema),
+  transmission: optional(7, transmissionSchema),
+  powertrain: optional(8, powertrainSchema),
+  ignition: optional(9, ignitionSchema),
+  doorsState: optional(10, doorsStateSchema),
+  safety: optional(11, safetySchema),
+  lightingSystem: optional(12, lightingSystemSchema),
+  wipingBlades: optional(13, wipingBladesSchema),
+  adas: optional(14, adasSchema),
+  autonomy: optional(
+    15,
+    unmapped(
+      quantity({
+        unit: 'km',
+        resolution: 1,
+        minimum: 0,
+        maximum: 20_000,
+        description: 'Range on all energies together: the sum of energies[].autonomy. An addition to interface 3.19.2.',
+      }),
+    ),
+  ),
+  drivingBehavior: optional(16, drivingBehaviorSchema),
+  preconditioning: optional(17, preconditioningSchema),
+  battery: optional(18, batterySchema),
+  privacy: optional(19, privacySchema),
+  alarm: optional(20, alarmSchema),
+  stolen: optional(21, stolenSchema),
+  service: optional(22, serviceSchema),
+};
+
+/** What is known of the car, without the envelope of the document: messages carry the VIN in their topic. */
+export const statusContentsSchema = record('StatusContents', members, {
+  description: 'The objects of Status that are known, or those that changed.',
+});
+export type StatusContents = Static<typeof statusContentsSchema>;
+
+/** The whole document. */
+export const statusSchema = record(
+  'Status',
+  {
+    createdAt: required(23, instant({ description: 'When the document was made. Interface 3.19.2 CreatedAtField.' })),
+    vin: required(
+      24,
+      text({
+        maxLength: 17,
+        pattern: '^[A-HJ-NPR-Z0-9]{17}$',
+        description: 'Vehicle identification number. ISO 3779.',
+      }),
+    ),
+    updatedAt: optional(25, instant({ description: 'Newest change in it. Interface 3.19.2 UpdatedAtField.' })),
+    ...members,
+  },
+  { description: 'The state of a car. Interface 3.19.2 Status.' },
+);
+export type Status = Static<typeof statusSchema>;

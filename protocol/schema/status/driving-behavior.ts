@@ -1,0 +1,38 @@
+import { enumeration, instant, optional, record } from '../fields.ts';
+import { unmapped } from '../mapping.ts';
+import { createdAt } from './created.ts';
+
+export const drivingBehaviorSchema = record(
+  'DrivingBehavior',
+  {
+    createdAt,
+    mode: optional(
+      1,
+      enumeration(
+        [
+          'Normal',
+          'Sport',
+          'Comfort',
+          'Eco',
+          'Sand',
+          'Mud',
+          'Snow',
+          'ZEV',
+          'Hybrid',
+          'ZEVEco',
+          'HybridEco',
+          'EcoPlus',
+          'eAWD',
+          '4AWD',
+          'ReinforcedLoad',
+        ],
+        { description: 'Driving mode that is selected. Interface 3.19.2 DrivingBehavior.mode.' },
+      ),
+    ),
+    updatedAt: optional(
+      2,
+      unmapped(instant({ description: 'Deprecated twin of createdAt. Interface 3.19.2 DrivingBehavior.updatedAt.' })),
+    ),
+  },
+  { description: 'The driving mode. Interface 3.19.2 Status.drivingBehavior.' },
+);

@@ -1,0 +1,17 @@
+import { enumeration, optional, record } from '../fields.ts';
+import { createdAt } from './created.ts';
+
+export const privacySchema = record(
+  'Privacy',
+  {
+    createdAt,
+    state: optional(
+      1,
+      enumeration(['None', 'Geolocation', 'Full'], {
+        description:
+          'What the people in the car keep to themselves: nothing, where they are, everything. Interface 3.19.2 Privacy.state.',
+      }),
+    ),
+  },
+  { description: 'Privacy chosen in the car. Interface 3.19.2 Status.privacy.' },
+);

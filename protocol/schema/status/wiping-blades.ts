@@ -1,0 +1,17 @@
+import { enumeration, flag, optional, record } from '../fields.ts';
+import { createdAt } from './created.ts';
+
+export const wipingBladesSchema = record(
+  'WipingBladesState',
+  {
+    createdAt,
+    active: optional(1, flag({ description: 'The wipers work. Interface 3.19.2 WipingBladesState.active.' })),
+    speed: optional(
+      2,
+      enumeration(['High', 'Low'], {
+        description: 'How fast, only while active. Interface 3.19.2 WipingBladesState.speed.',
+      }),
+    ),
+  },
+  { description: 'The windscreen wipers. Interface 3.19.2 Status.wipingBlades.' },
+);

@@ -1,0 +1,29 @@
+import { instant, list, optional, record, required, type Static } from './fields.ts';
+import { speed } from './status/kinetic.ts';
+import { altitude, fixStatus, heading, latitude, longitude, positionType, signalQuality } from './status/position.ts';
+
+/** A point of the way. It is smaller than a GeoJSON Feature, which the HTTP interface makes of it. */
+export const waypointSchema = record(
+  'Waypoint',
+  {
+    at: required(1, instant({ description: 'When the car was there.' })),
+    latitude: required(2, latitude),
+    longitude: required(3, longitude),
+    altitude: optional(4, altitude),
+    heading: optional(5, heading),
+    speed: optional(6, speed),
+    type: required(7, positionType),
+    fixStatus: optional(8, fixStatus),
+    signalQuality: optional(9, signalQuality),
+  },
+  { description: 'Where the car was. Interface 3.19.2 WayPoints.' },
+);
+export type Waypoint = Static<typeof waypointSchema>;
+
+/** Body of a `waypoint` message. */
+export const waypointMessageSchema = record(
+  'WaypointMessage',
+  { points: required(1, list(waypointSchema, { description: 'Points in the order they were passed.' })) },
+  { description: 'Part of the way of the car.' },
+);
+export type WaypointMessage = Static<typeof waypointMessageSchema>;

@@ -1,0 +1,249 @@
+/**
+ * Walks the schema of Status once, at load, and numbers its leaves. The outcome is a tree that mirrors the document
+ * with a slot at every leaf (the plan that assemble and disassemble follow) and the slots and objects as lists.
+ */
+import type { TSchema } from './schema/fields.ts';
+import { statusContentsSchema } from './schema/status.ts';
+
+/** A value of Status: the number in the slot's unit, the name of an enumeration, the names of a set, … */
+export type SlotValue = number | string | boolean | readonly string[] | object;
+
+/** A leaf of Status. A profile maps signals to it by its path; telemetry names it by its id. */
+export interface Slot {
+  /** Dense, 0 first, in the order of the document. Changes when the schema grows: for memory only. */
+  readonly index: number;
+  /**
+   * Names the slot on the wire, for ever. It is made of the integer keys on the way from Status to the leaf, of the
+   * position of each identity member's value in its enumeration where the way goes through an identified array, and of
+   * the index where it goes through a tuple. Each number is written in octal digits, four bits a digit, the top bit
+   * set on all but its last digit; all digits in a row are the id. Root keys start at 1, so no id begins with a 0
+   * digit and no two ways give the same id. Example: kinetic (1), speed (1) is 0x11.
+   */
+  readonly id: number;
+  /**
+   * Members joined by `.`, entries of identified arrays by their identity, e.g. `energies.Electric.level`,
+   * `lightingSystem.turn.LeftFront.status`, `lastPosition.latitude`.
+   */
+  readonly path: string;
+  /** Index of the {@link StatusObject} whose `createdAt` tells how old the value is. */
+  readonly object: number;
+  readonly kind: 'quantity' | 'flag' | 'enumeration' | 'set' | 'text' | 'instant' | 'value';
+  readonly unit?: string;
+  readonly resolution?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Names of an enumeration or set; the wire carries positions in this list. */
+  readonly values?: readonly string[];
+  /** The text is an ISO 8601 duration. */
+  readonly duration?: true;
+}
+
+/** A part of Status that carries one `createdAt`. */
+export interface StatusObject {
+  /** Dense, 0 first, for memory only. */
+  readonly index: number;
+  readonly path: string;
+}
+
+export type PlanNode = PlanRecord | PlanEntries | PlanTuple | PlanLeaf | PlanConstant;
+
+export interface PlanRecord {
+  readonly kind: 'record';
+  /** The object that begins here; undefined inside an object and above all. */
+  readonly object: number | undefined;
+  /** `createdAt` is a member of this very record: of the object's, or of a flat one's below it. */
+  readonly stamped: boolean;
+  /** A flat record that carries its parent's `createdAt`, e.g. the properties of a position. */
+  readonly flat: boolean;
+  /** Identity of an entry of an identified array. */
+  readonly identity: Readonly<Record<string, string>>;
+  readonly members: readonly PlanMember[];
+  /** In the order of the document: `createdAt`, identity and members. */
+  readonly order: readonly string[];
+}
+
+export interface PlanMember {
+  readonly name: string;
+  readonly required: boolean;
+  readonly node: PlanNode;
+}
+
+/** An identified array: one record for each identity there can be. */
+export interface PlanEntries {
+  readonly kind: 'entries';
+  readonly entries: readonly PlanRecord[];
+}
+
+export interface PlanTuple {
+  readonly kind: 'tuple';
+  readonly required: number;
+  readonly items: readonly PlanLeaf[];
+}
+
+export interface PlanLeaf {
+  readonly kind: 'leaf';
+  readonly slot: Slot;
+}
+
+export interface PlanConstant {
+  readonly kind: 'constant';
+  readonly value: string;
+}
+
+/** The keywords that fields.ts and mapping.ts write. */
+interface Node {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly items?: Node;
+  readonly prefixItems?: readonly Node[];
+  readonly minItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly const?: string;
+  readonly 'x-key'?: number;
+  readonly 'x-unit'?: string;
+  readonly 'x-resolution'?: number;
+  readonly 'x-values'?: readonly string[];
+  readonly 'x-identity'?: readonly string[];
+  readonly 'x-instant'?: boolean;
+  readonly 'x-slot'?: 'whole' | 'none';
+  readonly 'x-flat'?: boolean;
+  readonly 'x-item'?: string;
+  readonly 'x-only'?: string;
+  readonly 'x-duration'?: boolean;
+}
+
+/** Where the walk is. */
+interface Place {
+  readonly path: readonly string[];
+  readonly keys: readonly number[];
+  readonly object: number | undefined;
+  /** Identity of the innermost entry. */
+  readonly entry: string | undefined;
+}
+
+export interface Plan {
+  readonly root: PlanRecord;
+  readonly slots: readonly Slot[];
+  readonly objects: readonly StatusObject[];
+}
+
+/** Throws an Error where the schema is at fault: the plan is made at load from a constant. */
+export function planOf(schema: TSchema): Plan {
+  const slots: Slot[] = [];
+  const objects: StatusObject[] = [];
+  const root = record(schema as Node, { path: [], keys: [], object: undefined, entry: undefined }, {});
+  return { root, slots, objects };
+
+  function record(node: Node, place: Place, identity: Readonly<Record<string, string>>): PlanRecord {
+    const properties = Object.entries(node.properties ?? {});
+    const stamped = node.properties?.['createdAt'] !== undefined;
+    const begins = node['x-flat'] !== true && (stamped || properties.some(([, member]) => stampedFlat(member)));
+    const object = begins ? objects.push({ index: objects.length, path: place.path.join('.') }) - 1 : undefined;
+    const inside = { ...place, object: object ?? place.object };
+    const members: PlanMember[] = [];
+    for (const [name, member] of properties) {
+      const apart = name === 'createdAt' || name in identity || member['x-slot'] === 'none';
+      const elsewhere = member['x-only'] !== undefined && member['x-only'] !== place.entry;
+      if (apart || elsewhere) continue;
+      const required = node.required?.includes(name) ?? false;
+      members.push({ name, required, node: below(name, member, inside) });
+    }
+    const order = properties.map(([name]) => name);
+    return { kind: 'record', object, stamped, flat: node['x-flat'] === true, identity, members, order };
+  }
+
+  function below(name: string, node: Node, place: Place): PlanNode {
+    if (node.const !== undefined) return { kind: 'constant', value: node.const };
+    const next = {
+      ...place,
+      path: node['x-flat'] === true ? place.path : [...place.path, name],
+      keys: [...place.keys, keyOf(name, node)],
+    };
+    if (node['x-slot'] === 'whole') return leaf(node, next);
+    if (node.properties !== undefined) return record(node, next, {});
+    if (node['x-identity'] !== undefined) return entries(node.items ?? {}, node['x-identity'], next);
+    if (node.prefixItems !== undefined) {
+      const items = node.prefixItems.map((item, index) =>
+        leaf(item, { ...next, path: [...next.path, item['x-item'] ?? `${index}`], keys: [...next.keys, index] }),
+      );
+      return { kind: 'tuple', required: node.minItems ?? 0, items };
+    }
+    return leaf(node, next);
+  }
+
+  function entries(item: Node, names: readonly string[], place: Place): PlanEntries {
+    let found: { identity: Record<string, string>; keys: readonly number[] }[] = [{ identity: {}, keys: [] }];
+    for (const name of names) {
+      const values = item.properties?.[name]?.['x-values'];
+      if (values === undefined) throw new Error(`${place.path.join('.')}: the identity ${name} is no enumeration`);
+      found = found.flatMap(({ identity, keys }) =>
+        values.map((value, position) => ({ identity: { ...identity, [name]: value }, keys: [...keys, position] })),
+      );
+    }
+    return {
+      kind: 'entries',
+      entries: found.map(({ identity, keys }) => {
+        const entry = Object.values(identity).join('');
+        const at = { ...place, path: [...place.path, entry], keys: [...place.keys, ...keys], entry };
+        return record(item, at, identity);
+      }),
+    };
+  }
+
+  function leaf(node: Node, place: Place): PlanLeaf {
+    const path = place.path.join('.');
+    if (place.object === undefined) throw new Error(`${path}: no object around it has a createdAt`);
+    const slot: Slot = { index: slots.length, id: idOf(place.keys), path, object: place.object, ...contentOf(node) };
+    slots.push(slot);
+    return { kind: 'leaf', slot };
+  }
+}
+
+function stampedFlat(node: Node): boolean {
+  return node['x-flat'] === true && node.properties?.['createdAt'] !== undefined;
+}
+
+function keyOf(name: string, node: Node): number {
+  const key = node['x-key'];
+  if (key === undefined) throw new Error(`the member ${name} has no integer key`);
+  return key;
+}
+
+type Content = Omit<Slot, 'index' | 'id' | 'path' | 'object'>;
+
+function contentOf(node: Node): Content {
+  if (node['x-slot'] === 'whole') return { kind: 'value' };
+  if (node['x-values'] !== undefined) return { kind: 'enumeration', values: node['x-values'] };
+  if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1 };
+  if (node['x-resolution'] !== undefined) {
+    return {
+      kind: 'quantity',
+      resolution: node['x-resolution'],
+      ...(node['x-unit'] === undefined ? {} : { unit: node['x-unit'] }),
+      ...(node.minimum === undefined ? {} : { minimum: node.minimum }),
+      ...(node.maximum === undefined ? {} : { maximum: node.maximum }),
+    };
+  }
+  if (node.type === 'boolean') return { kind: 'flag' };
+  if (node.type === 'string')
+    return { kind: 'text', ...(node['x-duration'] === true ? { duration: true as const } : {}) };
+  const names = node.items?.['x-values'];
+  return names === undefined ? { kind: 'value' } : { kind: 'set', values: names };
+}
+
+/** See {@link Slot.id}. */
+function idOf(keys: readonly number[]): number {
+  let id = 0;
+  for (const key of keys) {
+    const digits = key.toString(8);
+    for (let index = 0; index < digits.length; index++) {
+      id = id * 16 + Number(digits[index]) + (index < digits.length - 1 ? 8 : 0);
+    }
+  }
+  if (!Number.isSafeInteger(id)) throw new Error(`the way ${keys.join(', ')} is too long for an id`);
+  return id;
+}
+
+export const plan: Plan = planOf(statusContentsSchema);

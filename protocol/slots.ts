@@ -1,0 +1,233 @@
+/**
+ * Status as a list of slots, and the way between that list and the document. Both directions follow the plan that
+ * was made of the schema; `autonomy`, which is a sum, is the only member that they know by name.
+ */
+import type { StatusContents } from './schema/status.ts';
+import {
+  type PlanMember,
+  type PlanNode,
+  type PlanRecord,
+  plan,
+  type Slot,
+  type SlotValue,
+  type StatusObject,
+} from './slot-plan.ts';
+
+export type { Slot, SlotValue, StatusObject };
+
+/** Every leaf of Status, in the order of the document; `slots[n].index === n`. */
+export const slots: readonly Slot[] = plan.slots;
+
+/** Every part of Status with a `createdAt` of its own; `statusObjects[n].index === n`. */
+export const statusObjects: readonly StatusObject[] = plan.objects;
+
+export const slotByPath: ReadonlyMap<string, Slot> = new Map(slots.map((slot) => [slot.path, slot]));
+export const slotById: ReadonlyMap<number, Slot> = new Map(slots.map((slot) => [slot.id, slot]));
+
+/** Slots whose sum is the range of the car: `autonomy`. */
+const autonomies = slots.filter((slot) => /^energies\.[^.]+\.autonomy$/.test(slot.path));
+
+interface Assembly {
+  readonly values: ReadonlyArray<SlotValue | undefined>;
+  readonly createdAt: ArrayLike<number>;
+  readonly only: ((object: StatusObject) => boolean) | undefined;
+  /** Leaves placed so far: what added none is empty and left out. */
+  placed: number;
+  /** Newest createdAt placed since the enclosing object began. */
+  newest: number;
+}
+
+/**
+ * The Status tree of the values of all slots (by index) and the createdAt of all objects (by index, UTC ms, NaN:
+ * never), or of the objects that `only` picks. Left out are: empty objects; objects that never got a createdAt; and
+ * objects that lack a member the interface requires, such as a position without longitude. An object inside another
+ * (a battery in an energy) brings its surroundings along; these take its createdAt when they have none. `autonomy`
+ * is put at the end of every tree with energies. Entries of arrays come in the order of their identities, members in
+ * that of the schema. A createdAt is rounded to whole milliseconds.
+ */
+export function assemble(
+  values: ReadonlyArray<SlotValue | undefined>,
+  createdAt: ArrayLike<number>,
+  only?: (object: StatusObject) => boolean,
+): StatusContents {
+  const assembly: Assembly = { values, createdAt, only, placed: 0, newest: Number.NEGATIVE_INFINITY };
+  const contents = recordOf(plan.root, assembly, false, Number.NaN) ?? {};
+  if (contents['energies'] === undefined) return contents as StatusContents;
+  const total = autonomyOf(values, createdAt);
+  return (total === undefined ? contents : { ...contents, autonomy: total }) as StatusContents;
+}
+
+function autonomyOf(values: ReadonlyArray<SlotValue | undefined>, createdAt: ArrayLike<number>): number | undefined {
+  let total: number | undefined;
+  for (const slot of autonomies) {
+    const value = values[slot.index];
+    if (typeof value === 'number' && Number.isFinite(createdAt[slot.object])) total = (total ?? 0) + value;
+  }
+  return total;
+}
+
+/** `open` tells whether leaves of the surrounding object are wanted, `at` is its createdAt. */
+function recordOf(
+  node: PlanRecord,
+  assembly: Assembly,
+  open: boolean,
+  at: number,
+): Record<string, unknown> | undefined {
+  const before = assembly.placed;
+  const outside = assembly.newest;
+  if (node.object !== undefined) {
+    const object = plan.objects[node.object] as StatusObject;
+    at = Math.round(assembly.createdAt[node.object] as number);
+    open = Number.isFinite(at) && (assembly.only === undefined || assembly.only(object));
+    assembly.newest = Number.NEGATIVE_INFINITY;
+  }
+  const found = new Map<string, unknown>();
+  let complete = true;
+  for (const member of node.members) {
+    const value = memberOf(member, assembly, open, at);
+    if (value !== undefined) found.set(member.name, value);
+    else if (member.required) complete = false;
+  }
+  const empty = assembly.placed === before;
+  if (node.object !== undefined) {
+    if (!Number.isFinite(at)) at = assembly.newest;
+    assembly.newest = complete && !empty ? Math.max(outside, at) : outside;
+  }
+  if (!complete || (empty && !(node.flat && node.stamped && open))) {
+    assembly.placed = before;
+    return undefined;
+  }
+  return ordered(node, found, at);
+}
+
+function memberOf(member: PlanMember, assembly: Assembly, open: boolean, at: number): unknown {
+  const { node } = member;
+  switch (node.kind) {
+    case 'constant':
+      return node.value;
+    case 'leaf':
+      return open ? place(node.slot, assembly) : undefined;
+    case 'record':
+      return recordOf(node, assembly, open, at);
+    case 'entries': {
+      const entries = node.entries.map((entry) => recordOf(entry, assembly, open, at)).filter((e) => e !== undefined);
+      return entries.length === 0 ? undefined : entries;
+    }
+    case 'tuple': {
+      if (!open) return undefined;
+      const before = assembly.placed;
+      const items: SlotValue[] = [];
+      for (const { slot } of node.items) {
+        const value = place(slot, assembly);
+        if (value === undefined) break;
+        items.push(value);
+      }
+      if (items.length >= node.required) return items;
+      assembly.placed = before;
+      return undefined;
+    }
+  }
+}
+
+function place(slot: Slot, assembly: Assembly): SlotValue | undefined {
+  const value = assembly.values[slot.index];
+  if (value !== undefined) assembly.placed++;
+  return value;
+}
+
+/** Puts createdAt, identity and members into the order of the schema, so that equal contents print equally. */
+function ordered(node: PlanRecord, found: ReadonlyMap<string, unknown>, at: number): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const name of node.order) {
+    const value = name === 'createdAt' && node.stamped ? at : (node.identity[name] ?? found.get(name));
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+/** A slot's value as a document has it; `at` is the createdAt of its object, NaN when the document gives none. */
+export interface Disassembled {
+  readonly slot: Slot;
+  readonly value: SlotValue;
+  readonly at: number;
+}
+
+/**
+ * The slot values of a Status document, in the order of the slots: the inverse of {@link assemble}. Members and
+ * entries that Status does not know are ignored, and so are null and what is not of the shape the schema gives it.
+ * An object without createdAt takes that of what is around it, at last the document's.
+ */
+export function* disassemble(status: object): Iterable<Disassembled> {
+  yield* read(plan.root, status, stampOf(status, Number.NaN));
+}
+
+function* read(node: PlanNode, value: unknown, at: number): Iterable<Disassembled> {
+  switch (node.kind) {
+    case 'constant':
+      return;
+    case 'leaf':
+      if (fits(node.slot, value)) yield { slot: node.slot, value, at };
+      return;
+    case 'record': {
+      if (!isRecord(value)) return;
+      const own = node.object === undefined ? at : stampWithin(node, value, at);
+      for (const member of node.members) yield* read(member.node, value[member.name], own);
+      return;
+    }
+    case 'entries': {
+      if (!Array.isArray(value)) return;
+      for (const entry of node.entries)
+        yield* read(
+          entry,
+          value.find((item) => isEntry(item, entry.identity)),
+          at,
+        );
+      return;
+    }
+    case 'tuple': {
+      if (!Array.isArray(value)) return;
+      for (const [index, item] of node.items.entries()) yield* read(item, value[index], at);
+    }
+  }
+}
+
+function isEntry(item: unknown, identity: Readonly<Record<string, string>>): boolean {
+  return isRecord(item) && Object.entries(identity).every(([name, value]) => item[name] === value);
+}
+
+/** The createdAt of an object lies in it or in a flat record of it. */
+function stampWithin(node: PlanRecord, value: Readonly<Record<string, unknown>>, otherwise: number): number {
+  if (node.stamped) return stampOf(value, otherwise);
+  for (const { name, node: below } of node.members) {
+    const inner = value[name];
+    if (below.kind === 'record' && below.flat && below.stamped && isRecord(inner)) return stampOf(inner, otherwise);
+  }
+  return otherwise;
+}
+
+function stampOf(value: object, otherwise: number): number {
+  const at = (value as Readonly<Record<string, unknown>>)['createdAt'];
+  return typeof at === 'number' ? at : otherwise;
+}
+
+function fits(slot: Slot, value: unknown): value is SlotValue {
+  switch (slot.kind) {
+    case 'quantity':
+    case 'instant':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'enumeration':
+      return typeof value === 'string' && (slot.values ?? []).includes(value);
+    case 'set':
+      return Array.isArray(value) && value.every((name) => (slot.values ?? []).includes(name));
+    case 'text':
+      return typeof value === 'string';
+    case 'value':
+      return typeof value === 'object' && value !== null;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

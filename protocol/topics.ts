@@ -1,0 +1,78 @@
+/**
+ * MQTT topics. They are the same in MQTT 5 and 3.1.1:
+ *
+ *     vigie/1/{vin}/up/{kind}      from the car
+ *     vigie/1/{vin}/presence       from the car and, as its will, from the broker; retained
+ *     vigie/1/{vin}/down/{kind}    to the car
+ */
+import { VigieError } from './errors.ts';
+import { type Kind, kinds } from './schema/kind.ts';
+
+const ROOT = 'vigie/1';
+
+export const downKinds = ['remote', 'monitor', 'callback', 'config', 'ack'] as const;
+export type DownKind = (typeof downKinds)[number];
+
+export type Topic =
+  | { readonly vin: string; readonly direction: 'up'; readonly kind: Kind }
+  | { readonly vin: string; readonly direction: 'down'; readonly kind: DownKind }
+  | { readonly vin: string; readonly direction: 'presence' };
+
+/** A vehicle identification number: 17 capital letters and digits without I, O and Q. ISO 3779:2009 §4.5. */
+export function isVin(text: string): boolean {
+  return /^[A-HJ-NPR-Z0-9]{17}$/.test(text);
+}
+
+/** Topic of a message from the car. @throws VigieError `input.malformed` when `vin` is none */
+export function upTopic(vin: string, kind: Kind): string {
+  return `${vehicle(vin)}/up/${kind}`;
+}
+
+/** Topic of a message to the car. @throws VigieError `input.malformed` when `vin` is none */
+export function downTopic(vin: string, kind: DownKind): string {
+  return `${vehicle(vin)}/down/${kind}`;
+}
+
+/** Topic that says whether the car can be reached. @throws VigieError `input.malformed` when `vin` is none */
+export function presenceTopic(vin: string): string {
+  return `${vehicle(vin)}/presence`;
+}
+
+/** Filter of all that is sent to the car. @throws VigieError `input.malformed` when `vin` is none */
+export function downFilter(vin: string): string {
+  return `${vehicle(vin)}/down/+`;
+}
+
+/** Filter of all messages from one car, or from all. @throws VigieError `input.malformed` when `vin` is none */
+export function upFilter(vin?: string): string {
+  return `${vin === undefined ? `${ROOT}/+` : vehicle(vin)}/up/+`;
+}
+
+/** What a topic says; undefined for a topic that is not one of these, e.g. of another protocol version. */
+export function parseTopic(topic: string): Topic | undefined {
+  if (!topic.startsWith(`${ROOT}/`)) return undefined;
+  const [vin = '', direction, kind, ...rest] = topic.slice(ROOT.length + 1).split('/');
+  if (!isVin(vin) || rest.length > 0) return undefined;
+  if (direction === 'presence' && kind === undefined) return { vin, direction };
+  if (direction === 'up' && includes(kinds, kind)) return { vin, direction, kind };
+  if (direction === 'down' && includes(downKinds, kind)) return { vin, direction, kind };
+  return undefined;
+}
+
+/** Kind of a message to the car `vin`; undefined for every other topic, those of other cars included. */
+export function downKind(vin: string, topic: string): DownKind | undefined {
+  const parsed = parseTopic(topic);
+  return parsed?.direction === 'down' && parsed.vin === vin ? parsed.kind : undefined;
+}
+
+function vehicle(vin: string): string {
+  if (isVin(vin)) return `${ROOT}/${vin}`;
+  throw new VigieError(
+    'input.malformed',
+    `${JSON.stringify(vin)} is no VIN: it has 17 capital letters and digits, without I, O and Q (ISO 3779)`,
+  );
+}
+
+function includes<V extends string>(values: readonly V[], value: string | undefined): value is V {
+  return values.some((known) => known === value);
+}

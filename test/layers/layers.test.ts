@@ -1,0 +1,125 @@
+/**
+ * The linter keeps the rooms apart; here each forbidden direction is written down in a scratch file and must be
+ * refused, so that a rule that was loosened or never matched is noticed.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+
+/** [importing file, imported file] with what both are. */
+const forbidden: [string, string][] = [
+  ...['agent', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['protocol', to]),
+  ...['adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['agent', to]),
+  ...['agent', 'adapters/can', 'commands', 'scripts'].map((to): [string, string] => ['config', to]),
+  ...adapters.flatMap((from) =>
+    ['config', 'commands', 'scripts', ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`)].map(
+      (to): [string, string] => [`adapters/${from}`, to],
+    ),
+  ),
+  ['commands', 'scripts'],
+];
+const allowed: [string, string][] = [
+  ['agent', 'protocol'],
+  ['config', 'protocol'],
+  ['commands', 'config'],
+  ['commands', 'agent'],
+  ...adapters.flatMap((from): [string, string][] => [
+    [`adapters/${from}`, 'agent'],
+    [`adapters/${from}`, 'protocol'],
+    ['commands', `adapters/${from}`],
+  ]),
+];
+
+/** Everything is written into one tree and linted once: a linter start per pair would take minutes. */
+let scratch: string;
+let faults: Map<string, string[]>;
+
+beforeAll(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'vigie-layers-'));
+  const configuration = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
+  delete configuration.$schema;
+  delete configuration.vcs;
+  writeFileSync(join(scratch, 'biome.json'), JSON.stringify(configuration));
+  for (const room of new Set([...forbidden, ...allowed].flat())) {
+    mkdirSync(join(scratch, room, 'deep'), { recursive: true });
+    writeFileSync(join(scratch, room, 'target.ts'), 'export const target = 1;\n');
+  }
+  for (const pair of [...forbidden, ...allowed]) {
+    for (const depth of ['', 'deep/']) {
+      const file = importing(pair, depth);
+      const up = '../'.repeat(file.split('/').length - 1);
+      mkdirSync(dirname(join(scratch, file)), { recursive: true });
+      writeFileSync(
+        join(scratch, file),
+        `import { target } from '${up}${pair[1]}/target.ts';\n\nexport const used = target;\n`,
+      );
+    }
+  }
+  for (const [file, line] of [
+    ['agent/node.ts', "import { readFileSync } from 'node:fs';\n\nexport const used = readFileSync;\n"],
+    ['agent/time.ts', 'export const used = Date.now();\n'],
+    ['protocol/timer.ts', 'export const used = setTimeout;\n'],
+    ['protocol/cycle-a.ts', "import type { B } from './cycle-b.ts';\n\nexport type A = B | 1;\n"],
+    ['protocol/cycle-b.ts', "import type { A } from './cycle-a.ts';\n\nexport type B = A | 2;\n"],
+  ] as const) {
+    writeFileSync(join(scratch, file), line);
+  }
+  faults = lint();
+});
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('imports go one way', () => {
+  test.each(forbidden)('%s may not import %s', (...pair) => {
+    for (const depth of ['', 'deep/']) {
+      expect(faults.get(importing(pair, depth)), importing(pair, depth)).toContain('lint/style/noRestrictedImports');
+    }
+  });
+
+  test.each(allowed)('%s may import %s', (...pair) => {
+    expect(faults.get(importing(pair, '')) ?? []).toEqual([]);
+  });
+
+  test('the core uses no node module, clock or timer, and no cycle exists, types included', () => {
+    expect(faults.get('agent/node.ts')).toContain('lint/correctness/noNodejsModules');
+    expect(faults.get('agent/time.ts')).toContain('lint/style/noRestrictedGlobals');
+    expect(faults.get('protocol/timer.ts')).toContain('lint/style/noRestrictedGlobals');
+    expect(faults.get('protocol/cycle-a.ts')).toContain('lint/suspicious/noImportCycles');
+  });
+});
+
+function importing([from, to]: readonly [string, string], depth: string): string {
+  return `${from}/${depth}imports-${to.replace('/', '-')}.ts`;
+}
+
+function lint(): Map<string, string[]> {
+  const binary = join(root, 'node_modules/@biomejs/biome/bin/biome');
+  let report: string;
+  try {
+    report = execFileSync(process.execPath, [binary, 'lint', '--reporter=json', '--max-diagnostics=none'], {
+      cwd: scratch,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (error) {
+    report = (error as { stdout: string }).stdout;
+  }
+  const found = new Map<string, string[]>();
+  for (const { category, location } of JSON.parse(report).diagnostics as {
+    category: string;
+    location: { path: string | { file: string } };
+  }[]) {
+    const path = typeof location.path === 'string' ? location.path : location.path.file;
+    found.set(path, [...(found.get(path) ?? []), category]);
+  }
+  return found;
+}

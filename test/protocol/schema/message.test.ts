@@ -1,0 +1,164 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { classes, classOf, expiryOf } from '../../../protocol/classes.ts';
+import {
+  type BodyKind,
+  bodies,
+  envelopeSchema,
+  hasBody,
+  kinds,
+  type Message,
+  messageSchema,
+} from '../../../protocol/schema/message.ts';
+import { remoteBodies } from '../../../protocol/schema/remote.ts';
+import { statusSchema } from '../../../protocol/schema/status.ts';
+
+interface Node {
+  readonly title?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly prefixItems?: readonly Node[];
+  readonly const?: string;
+  readonly 'x-key'?: number;
+  readonly 'x-unit'?: string;
+  readonly 'x-resolution'?: number;
+}
+
+const all: Record<string, Node> = {
+  status: statusSchema as unknown as Node,
+  envelope: envelopeSchema as unknown as Node,
+  ...(remoteBodies as unknown as Record<string, Node>),
+  ...Object.fromEntries(Object.keys(bodies).map((kind) => [kind, messageSchema(kind as BodyKind) as unknown as Node])),
+};
+
+/** Every node of a schema with its path. */
+function* nodes(node: Node, path: string): Iterable<[string, Node]> {
+  yield [path, node];
+  for (const [name, member] of Object.entries(node.properties ?? node.prefixItems ?? {})) {
+    yield* nodes(member, `${path}.${name}`);
+  }
+  if (node.items !== undefined) yield* nodes(node.items, `${path}[]`);
+}
+
+const envelope = { version: 1, seq: 4, boot: 2, at: 1_700_000_000_000, clock: 'gnss' } as const;
+
+const examples: { [K in BodyKind]: Message<K> } = {
+  status: {
+    ...envelope,
+    kind: 'status',
+    body: { full: false, status: { kinetic: { createdAt: 1_700_000_000_000, speed: 50.5 } }, removed: ['stolen'] },
+  },
+  telemetry: {
+    ...envelope,
+    kind: 'telemetry',
+    body: { series: [{ slot: 17, start: 1_700_000_000_000, deltas: [1000], values: [5000, 5010] }] },
+  },
+  waypoint: {
+    ...envelope,
+    kind: 'waypoint',
+    body: { points: [{ at: 1_700_000_000_000, latitude: 48.8, longitude: 2.3, type: 'Acquire', fixStatus: '3D' }] },
+  },
+  remote: {
+    ...envelope,
+    kind: 'remote',
+    body: { remoteActionId: 'a1', type: 'Doors', status: 'Failed', failureCause: 'VehicleInUse', detail: 'it drives' },
+  },
+  gap: {
+    ...envelope,
+    kind: 'gap',
+    body: { class: 5, lost: 'telemetry', count: 3, bytes: 700, from: 1_600_000_000_000, to: 1_700_000_000_000 },
+  },
+  hello: {
+    ...envelope,
+    kind: 'hello',
+    body: { version: '1.0.0', protocol: 1, boot: 2, profile: 'bench 1', startedAt: 1_700_000_000_000 },
+  },
+};
+
+describe('schemas', () => {
+  test.each(Object.entries(all))('%s: each member has a key of its own and says what it is', (name, schema) => {
+    for (const [path, node] of nodes(schema, name)) {
+      expect(node.description?.length ?? 0, `description of ${path}`).toBeGreaterThan(0);
+      const keys = Object.values(node.properties ?? {}).map((member) => member['x-key']);
+      expect(
+        keys.every((key) => Number.isSafeInteger(key)),
+        `keys of ${path}`,
+      ).toBe(true);
+      expect(new Set(keys).size, `keys of ${path}`).toBe(keys.length);
+      if (node.type === 'number') expect(node['x-resolution'], `resolution of ${path}`).toBeGreaterThan(0);
+      if (node['x-resolution'] !== undefined) expect(node['x-unit'], `unit of ${path}`).toBeTruthy();
+    }
+  });
+
+  test('a title names one shape only', () => {
+    const shapes = new Map<string, string>();
+    for (const [name, schema] of Object.entries(all)) {
+      for (const [path, node] of nodes(schema, name)) {
+        if (node.title === undefined) continue;
+        const shape = JSON.stringify(node.properties);
+        expect(shapes.get(node.title) ?? shape, `${node.title} at ${path}`).toBe(shape);
+        shapes.set(node.title, shape);
+      }
+    }
+  });
+
+  test('createdAt is key 0 of every object of Status', () => {
+    const stamps = [...nodes(all['status'] as Node, 'status')].filter(
+      ([path]) => path.endsWith('.createdAt') && path !== 'status.createdAt',
+    );
+    expect(stamps.length).toBeGreaterThan(20);
+    for (const [path, node] of stamps) expect(node['x-key'], path).toBe(0);
+  });
+});
+
+describe('messages', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+
+  test.each(Object.values(examples))('of kind $kind are described', (message) => {
+    const valid = ajv.compile(messageSchema(message.kind));
+    expect(valid(message), JSON.stringify(valid.errors)).toBe(true);
+    const { body: _, ...headless } = message;
+    expect(valid(headless)).toBe(false);
+    expect(valid({ ...message, clock: 'sundial' })).toBe(false);
+    expect(valid({ ...message, unheardOf: true })).toBe(true);
+  });
+
+  test('kinds keep their positions on the wire', () => {
+    expect(kinds).toEqual([
+      'status',
+      'telemetry',
+      'waypoint',
+      'trip',
+      'alert',
+      'collision',
+      'maintenance',
+      'alarm',
+      'stolen',
+      'event',
+      'remote',
+      'monitor',
+      'gap',
+      'hello',
+    ]);
+    expect(kinds.filter(hasBody).sort()).toEqual(Object.keys(bodies).sort());
+  });
+});
+
+describe('priority classes', () => {
+  test('every kind is in one class', () => {
+    expect(classes.flatMap((priority) => priority.kinds).sort()).toEqual([...kinds].sort());
+  });
+
+  test('results come before emergencies, records, state, way and telemetry', () => {
+    const order = ['remote', 'collision', 'trip', 'status', 'waypoint', 'telemetry'] as const;
+    expect(order.map(classOf)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect([classOf('event'), classOf('gap'), classOf('stolen'), classOf('maintenance')]).toEqual([0, 3, 1, 2]);
+  });
+
+  test('every message expires some day', () => {
+    for (const kind of kinds) expect(expiryOf(classOf(kind))).toBeGreaterThan(0);
+    expect(() => expiryOf(classes.length)).toThrowError(expect.objectContaining({ code: 'input.unknown' }));
+  });
+});

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { kinds } from '../../../protocol/schema/kind.ts';
+import {
+  downFilter,
+  downKind,
+  downKinds,
+  downTopic,
+  isVin,
+  parseTopic,
+  presenceTopic,
+  upFilter,
+  upTopic,
+} from '../../../protocol/topics.ts';
+
+const vin = 'VF3ABCDEFGH123456';
+const vins = fc.string({ unit: fc.constantFrom(...'ABCDEFGHJKLMNPRSTUVWXYZ0123456789'), minLength: 17, maxLength: 17 });
+
+describe('topics', () => {
+  test('are those of the protocol', () => {
+    expect(upTopic(vin, 'status')).toBe(`vigie/1/${vin}/up/status`);
+    expect(downTopic(vin, 'remote')).toBe(`vigie/1/${vin}/down/remote`);
+    expect(presenceTopic(vin)).toBe(`vigie/1/${vin}/presence`);
+    expect(downFilter(vin)).toBe(`vigie/1/${vin}/down/+`);
+    expect(upFilter(vin)).toBe(`vigie/1/${vin}/up/+`);
+    expect(upFilter()).toBe('vigie/1/+/up/+');
+  });
+
+  test('are read as they were built', () => {
+    fc.assert(
+      fc.property(vins, fc.constantFrom(...kinds), fc.constantFrom(...downKinds), (vin, up, down) => {
+        expect(parseTopic(upTopic(vin, up))).toEqual({ vin, direction: 'up', kind: up });
+        expect(parseTopic(downTopic(vin, down))).toEqual({ vin, direction: 'down', kind: down });
+        expect(parseTopic(presenceTopic(vin))).toEqual({ vin, direction: 'presence' });
+        expect(downKind(vin, downTopic(vin, down))).toBe(down);
+      }),
+    );
+  });
+
+  test.each([
+    '',
+    'vigie/1',
+    'vigie/2/VF3ABCDEFGH123456/up/status',
+    `vigie/1/${vin}`,
+    `vigie/1/${vin}/up`,
+    `vigie/1/${vin}/up/`,
+    `vigie/1/${vin}/up/weather`,
+    `vigie/1/${vin}/up/status/more`,
+    `vigie/1/${vin}/down/status`,
+    `vigie/1/${vin}/down/toString`,
+    `vigie/1/${vin}/presence/`,
+    `vigie/1/${vin}/sideways/status`,
+    'vigie/1/VF3ABCDEFGH12345O/up/status',
+    `/vigie/1/${vin}/up/status`,
+    `vigie/1/${vin}\n/up/status`,
+  ])('%j is foreign', (topic) => {
+    expect(parseTopic(topic)).toBeUndefined();
+    expect(downKind(vin, topic)).toBeUndefined();
+  });
+
+  test('of another car are not for this one', () => {
+    expect(downKind(vin, downTopic('VF3ABCDEFGH123457', 'remote'))).toBeUndefined();
+    expect(downKind(vin, upTopic(vin, 'remote'))).toBeUndefined();
+  });
+
+  test.each([
+    '',
+    '+',
+    '#',
+    'VF3ABCDEFGH12345',
+    'VF3ABCDEFGH1234567',
+    'vf3abcdefgh123456',
+    'VF3ABCDEFGI123456',
+    `${vin}\n`,
+  ])('are not made for %j, which is no VIN', (text) => {
+    expect(isVin(text)).toBe(false);
+    for (const make of [presenceTopic, downFilter, upFilter, (vin: string) => upTopic(vin, 'status')]) {
+      expect(() => make(text)).toThrowError(
+        expect.objectContaining({ code: 'input.malformed', message: expect.stringContaining('VIN') }),
+      );
+    }
+  });
+});
