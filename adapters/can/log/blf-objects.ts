@@ -1,0 +1,87 @@
+/**
+ * Walks the objects of a BLF file or of an unpacked container, wherever the bytes happen to be cut into pieces. The
+ * layout is that of Vector's public binlog header: each object begins with
+ *
+ *     0  'LOBJ'   4  header size (16 bit)   6  header version   8  object size (32 bit)   12  object type
+ *
+ * and is followed by 0 to 3 bytes of padding, depending on its type.
+ */
+
+const signature = 0x4a42_4f4c;
+const headerSize = 16;
+
+/** Bytes of the largest object that is kept in memory, and of the largest that is believed and passed over. */
+export const largestObject = 16 * 1024 * 1024;
+
+export interface ObjectVisitor {
+  /** Bytes that an object of this type may have to be looked at; 0: it is passed over. */
+  limit(type: number): number;
+  /** `size` is less than the object says when the file ends within it. */
+  visit(view: DataView, at: number, size: number, type: number): void;
+  /** No more room for what objects yield: stop before the next. */
+  readonly full: boolean;
+  fault(message: string): void;
+}
+
+export class ObjectScanner {
+  private readonly visitor: ObjectVisitor;
+  /** Bytes still to be passed over. */
+  private skip = 0;
+  /** Between objects something was found that is none; said once until the next object. */
+  private lost = false;
+
+  constructor(visitor: ObjectVisitor) {
+    this.visitor = visitor;
+  }
+
+  /** @returns the position of the first byte that is needed again together with what follows. */
+  scan(bytes: Uint8Array, from: number, end: number, last: boolean): number {
+    const { visitor } = this;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let pos = from;
+    while (!visitor.full) {
+      const skipped = Math.min(this.skip, end - pos);
+      this.skip -= skipped;
+      pos += skipped;
+      pos = this.findSignature(view, pos, end);
+      if (end - pos < headerSize) {
+        if (last && end - pos > 3) visitor.fault('the file ends within an object');
+        return last ? end : pos;
+      }
+      const size = view.getUint32(pos + 8, true);
+      const type = view.getUint32(pos + 12, true);
+      const limit = visitor.limit(type);
+      if (size < headerSize || size > (limit === 0 ? largestObject : limit)) {
+        visitor.fault(`an object of type ${type} claims a size of ${size} bytes`);
+        this.lost = true;
+        pos += 4;
+      } else if (limit === 0) {
+        this.skip = size;
+      } else if (end - pos >= size) {
+        visitor.visit(view, pos, size, type);
+        pos += size;
+      } else if (!last) {
+        return pos;
+      } else {
+        visitor.fault('the file ends within an object');
+        visitor.visit(view, pos, end - pos, type);
+        return end;
+      }
+    }
+    return pos;
+  }
+
+  /** The next signature, or the last bytes that could begin one. */
+  private findSignature(view: DataView, from: number, end: number): number {
+    let pos = from;
+    while (pos + 4 <= end && view.getUint32(pos, true) !== signature) {
+      if (pos - from === 4 && !this.lost) {
+        this.visitor.fault('bytes between objects that belong to none');
+        this.lost = true;
+      }
+      pos++;
+    }
+    if (pos + 4 <= end) this.lost = false;
+    return pos;
+  }
+}

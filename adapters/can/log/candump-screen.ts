@@ -1,0 +1,110 @@
+/**
+ * What candump prints on the screen (can-utils `candump`, `log2long`):
+ *
+ *      (1436509052.249713)  vcan0       044   [5]  2A 36 6C 2B BA            '*6l+.'
+ *       can0  RX - -  12345678  [16]  11 22 …
+ *       can0  123   [8]  remote request
+ *       can0  20000080   [8]  00 00 00 00 00 00 00 00   ERRORFRAME
+ *
+ * A length of two digits marks an FD frame. Time stamps are absolute seconds (`-t a`), a date (`-t A`, whose time
+ * zone is not said: taken as UTC), seconds since the first frame (`-t z`) or since the frame before (`-t d`). The last
+ * two look alike; they are told apart by {@link looksRelative}. Without time stamps every frame is at 0.
+ */
+import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { utc } from './dates.ts';
+import { Fields, isBlank, scaledOf } from './fields.ts';
+import type { Recording } from './recording.ts';
+import type { LineParser } from './text.ts';
+
+export class CandumpScreenLines implements LineParser {
+  private readonly recording: Recording;
+  private readonly fields = new Fields();
+  private readonly relative: boolean;
+  private at = 0;
+
+  /** @param relative time stamps are seconds since the frame before. */
+  constructor(recording: Recording, relative: boolean) {
+    this.recording = recording;
+    this.relative = relative;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number): string | undefined {
+    const { recording, fields } = this;
+    let p = start;
+    while (p < end && isBlank(bytes[p] as number)) p++;
+    // Lines that start with a tab explain the error frame before them (`-e`).
+    if (p === end || bytes[p] === 35 || bytes[start] === 9) return undefined;
+    if (bytes[p] === 40) {
+      let stop = p;
+      while (stop < end && bytes[stop] !== 41) stop++;
+      if (stop === end) return 'the time has no closing parenthesis';
+      const at = timeOf(bytes, p + 1, stop);
+      if (Number.isNaN(at)) return 'the time is neither a number of seconds nor a date';
+      this.at = this.relative ? this.at + at : at;
+      p = stop + 1;
+    }
+    fields.split(bytes, p, end);
+    let i = 1;
+    let flags = 0;
+    if (fields.is(1, 'rx') || fields.is(1, 'tx')) {
+      flags = fields.is(1, 'tx') ? SENT : 0;
+      if (fields.is(2, 'b')) flags |= BIT_RATE_SWITCH;
+      if (fields.is(3, 'e')) flags |= ERROR_STATE;
+      i = 4;
+    }
+    const value = fields.hex(i);
+    const digits = fields.size(i);
+    if (value < 0 || (digits !== 3 && digits !== 8)) return 'the identifier is not 3 or 8 hexadecimal digits';
+    if (digits === 3 ? value > 0x7ff : value > 0x3fff_ffff) return 'the identifier is out of range';
+    let id = digits === 3 || (value & ERROR) !== 0 ? value : (value | EXTENDED) >>> 0;
+    i++;
+    const bracket = fields.text(i);
+    const length = /^\[(\d{1,2})\]$/.test(bracket) ? Number(bracket.slice(1, -1)) : -1;
+    const fd = bracket.length === 4;
+    if (length < 0 || length > (fd ? 64 : 8)) return 'no length in brackets behind the identifier';
+    if (fd) flags |= FD;
+    else flags &= SENT;
+    i++;
+    if (fields.code(i, 0) === 123) i++;
+    const bus = recording.busAt(
+      bytes,
+      fields.start[0] as number,
+      Math.min(fields.end[0] as number, (fields.start[0] as number) + 64),
+    );
+    if (bus < 0) return 'more than 256 buses';
+    if (fields.is(i, 'remote')) {
+      id = (id | REMOTE) >>> 0;
+      recording.addEmpty(this.at, id, bus, flags, length);
+      return undefined;
+    }
+    if (!fields.octets(i, length, recording.payload)) return `there are not ${length} bytes of data`;
+    recording.add(this.at, id, bus, flags, length);
+    return undefined;
+  }
+}
+
+function timeOf(bytes: Uint8Array, from: number, to: number): number {
+  const seconds = scaledOf(bytes, from, to, 1000);
+  if (!Number.isNaN(seconds)) return seconds;
+  const text = String.fromCharCode(...bytes.subarray(from, Math.min(to, from + 40)));
+  const date = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$/.exec(text);
+  if (date === null) return Number.NaN;
+  const [, year, month, day, hour, minute, second, fraction = ''] = date;
+  const whole = utc(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
+  return whole + Number(fraction) / 10 ** (fraction.length - 3);
+}
+
+/**
+ * Whether time stamps are differences: they never decrease in any other mode, while differences soon do.
+ * @param lines the first lines of the file
+ */
+export function looksRelative(lines: readonly string[]): boolean {
+  let before = 0;
+  for (const line of lines) {
+    const stamp = /^\s*\((\d{1,9}\.\d+)\)/.exec(line)?.[1];
+    if (stamp === undefined) continue;
+    if (Number(stamp) < before) return true;
+    before = Number(stamp);
+  }
+  return false;
+}

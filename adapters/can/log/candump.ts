@@ -1,0 +1,270 @@
+/**
+ * The log format of can-utils (`candump -l`, `-L`; canframelib `parse_canframe`):
+ *
+ *     (1436509052.249713) vcan0 044#2A366C2BBA          data
+ *     (1436509052.249713) vcan0 12345678##31122         FD, flags 3 = bit rate switch and error state
+ *     (1436509052.249713) vcan0 123#R8                  remote, with the length asked for
+ *     (1436509052.249713) vcan0 20000080#0000000000000000   error message (linux/can/error.h)
+ *
+ * An identifier of 3 digits is a base one, of 8 an extended one or an error class. Seconds may come without
+ * fraction. `R` or `T` behind a frame says received or sent. Times are UTC as they stand.
+ */
+import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { nextOffset, span } from '../frames.ts';
+import { hexDigit, hexOf, isBlank, scaledOf } from './fields.ts';
+import { batchCapacity, type LogParser, type Recording } from './recording.ts';
+import { type LineParser, TextParser } from './text.ts';
+
+/** Longest line of the common form beside the bus name: `(` 10 `.` 6 `) ` name ` ` 8 `##f` 128 CR LF, and one more. */
+const commonForm = 164;
+
+/** Marks a character that is no digit in the tables below; no sum of digits reaches it. */
+const noDigit = 0x1000;
+const tens = new Uint16Array(256).fill(noDigit);
+const ones = new Uint16Array(256).fill(noDigit);
+for (let digit = 0; digit < 10; digit++) {
+  tens[48 + digit] = digit * 10;
+  ones[48 + digit] = digit;
+}
+const highNibble = new Uint16Array(256).fill(noDigit);
+const lowNibble = new Uint16Array(256).fill(noDigit);
+for (let code = 0; code < 256; code++) {
+  const digit = hexDigit[code] as number;
+  if (digit > 15) continue;
+  highNibble[code] = digit << 4;
+  lowNibble[code] = digit;
+}
+
+/** Lines of the common form are scanned in place; whatever else goes through {@link CandumpLines}. */
+export class CandumpParser implements LogParser {
+  private readonly recording: Recording;
+  private readonly text: TextParser;
+
+  constructor(recording: Recording) {
+    this.recording = recording;
+    this.text = new TextParser(recording, new CandumpLines(recording));
+  }
+
+  parse(bytes: Uint8Array, from: number, end: number, last: boolean): number {
+    const { recording, text } = this;
+    let pos = from;
+    for (;;) {
+      pos = this.scan(bytes, pos, end);
+      if (recording.full) return pos;
+      const next = text.parseLine(bytes, pos, end, last);
+      if (next === pos) return pos;
+      pos = next;
+    }
+  }
+
+  /**
+   * Reads lines `(ssssssssss.uuuuuu) name iii#dd…` of buses already seen, classic or FD, as long as they come,
+   * checking every character.
+   * @returns the start of the first line that is not of this form or might reach beyond `end`.
+   */
+  private scan(bytes: Uint8Array, from: number, end: number): number {
+    const { recording } = this;
+    const { batch, names } = recording;
+    const { at, id, length, offset, data, flags, bus: buses } = batch;
+    let bus = 0;
+    let name = names[0];
+    if (name === undefined) return from;
+    let count = batch.count;
+    let used = nextOffset(batch);
+    let lines = 0;
+    let pos = from;
+    while (count < batchCapacity && pos + commonForm + name.length < end) {
+      const a = (tens[bytes[pos + 1] as number] as number) + (ones[bytes[pos + 2] as number] as number);
+      const b = (tens[bytes[pos + 3] as number] as number) + (ones[bytes[pos + 4] as number] as number);
+      const c = (tens[bytes[pos + 5] as number] as number) + (ones[bytes[pos + 6] as number] as number);
+      const d = (tens[bytes[pos + 7] as number] as number) + (ones[bytes[pos + 8] as number] as number);
+      const e = (tens[bytes[pos + 9] as number] as number) + (ones[bytes[pos + 10] as number] as number);
+      const f = (tens[bytes[pos + 12] as number] as number) + (ones[bytes[pos + 13] as number] as number);
+      const g = (tens[bytes[pos + 14] as number] as number) + (ones[bytes[pos + 15] as number] as number);
+      const h = (tens[bytes[pos + 16] as number] as number) + (ones[bytes[pos + 17] as number] as number);
+      if ((a | b | c | d | e | f | g | h) >= noDigit || bytes[pos] !== 40 || bytes[pos + 11] !== 46) break;
+      if (bytes[pos + 18] !== 41 || bytes[pos + 19] !== 32) break;
+
+      let p = pos + 20;
+      if (!isAt(name, bytes, p)) {
+        const index = whichAt(names, bytes, p);
+        name = names[index];
+        if (name === undefined || pos + commonForm + name.length >= end) break;
+        if (recording.only === undefined) bus = index;
+      }
+      p += name.length;
+      let identifier =
+        ((highNibble[bytes[p + 1] as number] as number) << 4) |
+        (highNibble[bytes[p + 2] as number] as number) |
+        (lowNibble[bytes[p + 3] as number] as number);
+      p += 4;
+      if (bytes[p] === 35) {
+        if (identifier > 0x7ff) break;
+      } else {
+        if (bytes[p + 5] !== 35) break;
+        identifier = hexOf(bytes, p - 3, p + 5);
+        if (identifier < 0 || identifier > 0x1fff_ffff) break;
+        identifier = (identifier | EXTENDED) >>> 0;
+        p += 5;
+      }
+      p++;
+
+      let most = 8;
+      let flag = 0;
+      if (bytes[p] === 35) {
+        flag = fdFlags[bytes[p + 1] as number] as number;
+        if (flag === 0) break;
+        most = 64;
+        p += 2;
+      }
+      let n = 0;
+      while (n < most) {
+        const octet = (highNibble[bytes[p] as number] as number) | (lowNibble[bytes[p + 1] as number] as number);
+        if (octet > 255) break;
+        data[used + n++] = octet;
+        p += 2;
+      }
+      if (bytes[p] === 13) p++;
+      if (bytes[p] !== 10) break;
+      const next = used + span(n);
+      for (let i = used + n; i < next; i++) data[i] = 0;
+
+      at[count] = ((a * 100 + b) * 1_000_000 + (c * 100 + d) * 100 + e) * 1000 + ((f * 100 + g) * 100 + h) / 1000;
+      id[count] = identifier;
+      buses[count] = bus;
+      flags[count] = flag;
+      length[count] = n;
+      offset[count] = used;
+      used = next;
+      count++;
+      lines++;
+      pos = p + 1;
+    }
+    batch.count = count;
+    this.text.passed(lines);
+    return pos;
+  }
+}
+
+/** Whether `name` and a blank are at this position. */
+function isAt(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
+  return bytes[at + name.length] === 32;
+}
+
+/** Index of the name at this position; -1 for none. */
+function whichAt(names: readonly Uint8Array[], bytes: Uint8Array, at: number): number {
+  for (let i = 0; i < names.length; i++) if (isAt(names[i] as Uint8Array, bytes, at)) return i;
+  return -1;
+}
+
+/** Flags of an FD frame by the character between `##` and the data; 0 where it is no digit. */
+const fdFlags = new Uint8Array(256);
+for (let code = 0; code < 256; code++) {
+  const digit = hexDigit[code] as number;
+  if (digit < 16)
+    fdFlags[code] = FD | ((digit & 1) !== 0 ? BIT_RATE_SWITCH : 0) | ((digit & 2) !== 0 ? ERROR_STATE : 0);
+}
+
+/** Any line of the format. */
+export class CandumpLines implements LineParser {
+  private readonly recording: Recording;
+
+  constructor(recording: Recording) {
+    this.recording = recording;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number): string | undefined {
+    const { recording } = this;
+    let p = start;
+    while (p < end && isBlank(bytes[p] as number)) p++;
+    if (p === end || bytes[p] === 35) return undefined;
+    if (bytes[p] !== 40) return 'no time in parentheses at the start of the line';
+    let stop = p;
+    while (stop < end && bytes[stop] !== 41) stop++;
+    if (stop === end) return 'the time has no closing parenthesis';
+    const at = scaledOf(bytes, p + 1, stop, 1000);
+    if (Number.isNaN(at)) return 'the time is not a number of seconds';
+
+    p = stop + 1;
+    while (p < end && isBlank(bytes[p] as number)) p++;
+    stop = p;
+    while (stop < end && !isBlank(bytes[stop] as number)) stop++;
+    if (stop === p || stop === end) return 'bus or frame is missing';
+    if (stop - p > 64) return 'the bus name is longer than 64 characters';
+    const name = p;
+    const nameEnd = stop;
+
+    p = stop;
+    while (p < end && isBlank(bytes[p] as number)) p++;
+    stop = p;
+    while (stop < end && bytes[stop] !== 35) stop++;
+    if (stop === end) return 'no # between identifier and data';
+    const value = hexOf(bytes, p, stop);
+    if (value < 0 || (stop - p !== 3 && stop - p !== 8)) return 'the identifier is not 3 or 8 hexadecimal digits';
+    let id = value;
+    if (stop - p === 8) {
+      if (value > 0x3fff_ffff) return 'the identifier has more than 29 bits';
+      id = (value & ERROR) !== 0 ? value : (value | EXTENDED) >>> 0;
+    } else if (value > 0x7ff) return 'the identifier has more than 11 bits';
+
+    const bus = recording.busAt(bytes, name, nameEnd);
+    if (bus < 0) return 'more than 256 buses';
+    return this.body(bytes, stop + 1, end, at, id, bus);
+  }
+
+  /** What follows the first `#`. */
+  private body(bytes: Uint8Array, from: number, end: number, at: number, id: number, bus: number): string | undefined {
+    const { recording } = this;
+    const { payload } = recording;
+    let p = from;
+    let flags = 0;
+    let most = 8;
+    if (p < end && (bytes[p] === 82 || bytes[p] === 114)) {
+      const digit = p + 1 < end ? (hexDigit[bytes[p + 1] as number] as number) : 0x80;
+      if (digit < 16 && digit > 8) return 'a remote frame asks for more than 8 bytes';
+      const sent = direction(bytes, p + (digit < 16 ? 2 : 1), end);
+      if (sent < 0) return 'characters behind the frame';
+      recording.addEmpty(at, (id | REMOTE) >>> 0, bus, sent, digit < 16 ? digit : 0);
+      return undefined;
+    }
+    if (p < end && bytes[p] === 35) {
+      flags = p + 1 < end ? (fdFlags[bytes[p + 1] as number] as number) : 0;
+      if (flags === 0) return 'the flags of an FD frame are not a hexadecimal digit';
+      most = 64;
+      p += 2;
+    }
+    let n = 0;
+    while (p < end && !isBlank(bytes[p] as number) && bytes[p] !== 95) {
+      if (n > 0 && bytes[p] === 46) p++;
+      const upper = p + 1 < end ? (hexDigit[bytes[p] as number] as number) : 0x80;
+      const lower = p + 1 < end ? (hexDigit[bytes[p + 1] as number] as number) : 0x80;
+      if ((upper | lower) > 15) return 'the data are not pairs of hexadecimal digits';
+      if (n === most) return `more than ${most} bytes of data`;
+      payload[n++] = (upper << 4) | lower;
+      p += 2;
+    }
+    // `_9` to `_F`: the data length code of a classic frame of 8 bytes as it was on the wire.
+    if (p < end && bytes[p] === 95) {
+      const code = p + 1 < end ? (hexDigit[bytes[p + 1] as number] as number) : 0x80;
+      if (n !== 8 || flags !== 0 || code > 15 || code < 9) return 'a data length code that does not fit';
+      p += 2;
+    }
+    const sent = direction(bytes, p, end);
+    if (sent < 0) return 'characters behind the frame';
+    recording.add(at, id, bus, flags | sent, n);
+    return undefined;
+  }
+}
+
+/** SENT for `T` behind a frame, 0 for `R` or nothing, -1 for anything else. */
+function direction(bytes: Uint8Array, from: number, end: number): number {
+  let p = from;
+  while (p < end && isBlank(bytes[p] as number)) p++;
+  if (p === end) return 0;
+  if (p === from) return -1;
+  const letter = bytes[p++];
+  while (p < end && isBlank(bytes[p] as number)) p++;
+  if (p < end) return -1;
+  return letter === 84 ? SENT : letter === 82 ? 0 : -1;
+}

@@ -1,0 +1,50 @@
+/**
+ * CRTD, the log of the Open Vehicle Monitoring System ("CRTD CAN Log Format", 3.1):
+ *
+ *     1542473901.020305 1R11 213 00 00 00 00 c0 01 00 00
+ *     1542473901.020970 2T29 18daf110 02 01 0c
+ *     169.971289 CXX Info Type:crtd; Path:'/sd/can3.crtd';
+ *
+ * R received, T sent; 11 or 29 bits; bus n is `can(n-1)`, no number means 1. Records of other types are passed over,
+ * as the format demands. Times are UTC as they stand.
+ */
+import { EXTENDED, SENT } from '../../../agent/ports.ts';
+import { Fields } from './fields.ts';
+import type { Recording } from './recording.ts';
+import type { LineParser } from './text.ts';
+
+export class CrtdLines implements LineParser {
+  private readonly recording: Recording;
+  private readonly fields = new Fields();
+
+  constructor(recording: Recording) {
+    this.recording = recording;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number, whole: boolean): string | undefined {
+    const { fields, recording } = this;
+    fields.split(bytes, start, end);
+    if (fields.count === 0 || fields.code(0, 0) === 35) return undefined;
+    const at = fields.scaled(0, 1000);
+    if (Number.isNaN(at)) return 'the time is not a number of seconds';
+    const type = fields.text(1);
+    const frame = /^(\d{0,5})([RT])(11|29)$/i.exec(type);
+    if (frame === null) return /^\d*[A-Z][A-Z\d]{2}$/i.test(type) ? undefined : 'the type of the record is missing';
+    const extended = frame[3] === '29';
+    const value = fields.hex(2);
+    if (value < 0 || value > (extended ? 0x1fff_ffff : 0x7ff)) return `no identifier of ${frame[3]} bits`;
+    const length = fields.count - 3;
+    if (length > 8) return 'more than 8 bytes of data';
+    for (let i = 0; i < length; i++) {
+      const octet = fields.hex(i + 3);
+      if (octet < 0 || fields.size(i + 3) > 2) return 'the data are not hexadecimal bytes';
+      if (!whole && i === length - 1 && fields.size(i + 3) < 2) return 'the last byte is incomplete';
+      recording.payload[i] = octet;
+    }
+    const bus = recording.channel(Math.max(0, Number(frame[1] === '' ? 1 : frame[1]) - 1));
+    if (bus < 0) return 'more than 256 buses';
+    const id = extended ? (value | EXTENDED) >>> 0 : value;
+    recording.add(at, id, bus, frame[2] === 'T' || frame[2] === 't' ? SENT : 0, length);
+    return undefined;
+  }
+}

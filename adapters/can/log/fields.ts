@@ -1,0 +1,170 @@
+/** Reads the fields of one line of text in place, without making strings of them. */
+
+/** Value of a hexadecimal digit by character code; 0x80 for any other character. */
+export const hexDigit: Uint8Array = new Uint8Array(256).fill(0x80);
+for (let i = 0; i < 16; i++) {
+  hexDigit['0123456789abcdef'.charCodeAt(i)] = i;
+  hexDigit['0123456789ABCDEF'.charCodeAt(i)] = i;
+}
+
+/** Fields beyond this many are not looked at: an FD frame in a Vector log has about 90. */
+const most = 160;
+
+/** The fields of one line; the same object is used for every line. */
+export class Fields {
+  count = 0;
+  readonly start: Int32Array = new Int32Array(most);
+  readonly end: Int32Array = new Int32Array(most);
+  private bytes: Uint8Array = new Uint8Array(0);
+
+  /** Splits at runs of blanks and tabs. */
+  split(bytes: Uint8Array, from: number, to: number): void {
+    this.bytes = bytes;
+    let count = 0;
+    let i = from;
+    while (count < most) {
+      while (i < to && isBlank(bytes[i] as number)) i++;
+      if (i >= to) break;
+      this.start[count] = i;
+      while (i < to && !isBlank(bytes[i] as number)) i++;
+      this.end[count++] = i;
+    }
+    this.count = count;
+  }
+
+  /** Splits at every `separator` (a character code); blanks around a field do not belong to it. */
+  splitAt(separator: number, bytes: Uint8Array, from: number, to: number): void {
+    this.bytes = bytes;
+    let count = 0;
+    let i = from;
+    while (count < most && i <= to) {
+      let stop = i;
+      while (stop < to && bytes[stop] !== separator) stop++;
+      let a = i;
+      let b = stop;
+      while (a < b && isBlank(bytes[a] as number)) a++;
+      while (b > a && isBlank(bytes[b - 1] as number)) b--;
+      this.start[count] = a;
+      this.end[count++] = b;
+      i = stop + 1;
+    }
+    this.count = count;
+  }
+
+  size(field: number): number {
+    return field < this.count ? (this.end[field] as number) - (this.start[field] as number) : 0;
+  }
+
+  /** Character code at `index` of a field, counted from its end when negative; 0 outside. */
+  code(field: number, index: number): number {
+    if (field >= this.count) return 0;
+    const at = index < 0 ? (this.end[field] as number) + index : (this.start[field] as number) + index;
+    return at < (this.start[field] as number) || at >= (this.end[field] as number) ? 0 : (this.bytes[at] as number);
+  }
+
+  text(field: number): string {
+    if (field >= this.count) return '';
+    return String.fromCharCode(
+      ...this.bytes.subarray(
+        this.start[field],
+        Math.min(this.end[field] as number, (this.start[field] as number) + 256),
+      ),
+    );
+  }
+
+  /** Whether a field is `word`, which is given in lower case; the case of the field does not matter. */
+  is(field: number, word: string): boolean {
+    if (this.size(field) !== word.length) return false;
+    const start = this.start[field] as number;
+    for (let i = 0; i < word.length; i++) {
+      const c = this.bytes[start + i] as number;
+      if ((c >= 65 && c <= 90 ? c | 32 : c) !== word.charCodeAt(i)) return false;
+    }
+    return true;
+  }
+
+  /** Hexadecimal number of 1 to 8 digits, `skip` characters left out at its front and `drop` at its end; or -1. */
+  hex(field: number, skip = 0, drop = 0): number {
+    if (field >= this.count) return -1;
+    return hexOf(this.bytes, (this.start[field] as number) + skip, (this.end[field] as number) - drop);
+  }
+
+  /** Decimal number of 1 to 16 digits, `drop` characters left out at its end; or -1. */
+  integer(field: number, drop = 0): number {
+    if (field >= this.count) return -1;
+    return integerOf(this.bytes, this.start[field] as number, (this.end[field] as number) - drop);
+  }
+
+  /** Decimal fraction (point or comma) times `scale`; NaN when it is none. */
+  scaled(field: number, scale: number): number {
+    if (field >= this.count) return Number.NaN;
+    return scaledOf(this.bytes, this.start[field] as number, this.end[field] as number, scale);
+  }
+
+  /** Writes `length` bytes of two hexadecimal digits each, one a field, to `into`; false when one is not such. */
+  octets(first: number, length: number, into: Uint8Array): boolean {
+    if (first + length > this.count) return false;
+    for (let i = 0; i < length; i++) {
+      const start = this.start[first + i] as number;
+      if ((this.end[first + i] as number) !== start + 2) return false;
+      const high = hexDigit[this.bytes[start] as number] as number;
+      const low = hexDigit[this.bytes[start + 1] as number] as number;
+      if ((high | low) > 15) return false;
+      into[i] = (high << 4) | low;
+    }
+    return true;
+  }
+
+  /** As {@link octets} with decimal bytes 0..255. */
+  decimals(first: number, length: number, into: Uint8Array): boolean {
+    for (let i = 0; i < length; i++) {
+      const value = this.integer(first + i);
+      if (value < 0 || value > 255) return false;
+      into[i] = value;
+    }
+    return true;
+  }
+}
+
+export function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
+/** Value of 1 to 8 hexadecimal digits between two positions; or -1. */
+export function hexOf(bytes: Uint8Array, from: number, to: number): number {
+  if (to <= from || to - from > 8) return -1;
+  let value = 0;
+  for (let i = from; i < to; i++) {
+    const digit = hexDigit[bytes[i] as number] as number;
+    if (digit > 15) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+/** Value of 1 to 16 decimal digits between two positions; or -1. */
+export function integerOf(bytes: Uint8Array, from: number, to: number): number {
+  if (to <= from || to - from > 16) return -1;
+  let value = 0;
+  for (let i = from; i < to; i++) {
+    const digit = (bytes[i] as number) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/**
+ * Value of `123`, `123.456` or `123,456` times `scale`; NaN when it is none. Whole part and fraction are scaled apart
+ * so that a time of today in milliseconds keeps its microseconds.
+ */
+export function scaledOf(bytes: Uint8Array, from: number, to: number, scale: number): number {
+  let point = from;
+  while (point < to && bytes[point] !== 46 && bytes[point] !== 44) point++;
+  const whole = integerOf(bytes, from, point);
+  if (whole < 0) return Number.NaN;
+  if (point === to) return whole * scale;
+  const fraction = integerOf(bytes, point + 1, to);
+  if (fraction < 0) return Number.NaN;
+  return whole * scale + (fraction * scale) / 10 ** (to - point - 1);
+}

@@ -1,0 +1,4 @@
+export { type LogFormat, logFormats } from './formats.ts';
+export { type LogOptions, type LogReader, openLog } from './reader.ts';
+export { LogSource, type PlayOptions } from './source.ts';
+export { formatCandump } from './writer.ts';

@@ -1,0 +1,126 @@
+/** What every parser of log files writes to: the batch being filled, the bus names, the faults found so far. */
+import { ERROR, EXTENDED, type FrameBatch } from '../../../agent/ports.ts';
+import type { Diagnostic } from '../../../protocol/diagnostic.ts';
+import { append, createBatch } from '../frames.ts';
+
+/** Faults kept as diagnostics; later ones are only counted. */
+export const faultsKept = 10;
+
+/** Frames in a batch. */
+export const batchCapacity = 4096;
+
+/** Payload bytes of the longest CAN FD frame. */
+const longest = 64;
+
+/**
+ * An error frame in a log that only says that there was one: class "bus error" of linux/can/error.h
+ * (CAN_ERR_BUSERROR), whose eight data bytes are zero.
+ */
+export const busError = (ERROR | 0x80) >>> 0;
+
+/** A consumer of a file's bytes that fills a batch. Never throws on bad content: it reports a fault and goes on. */
+export interface LogParser {
+  /**
+   * Consumes whole records (lines, objects) of `bytes` from `from` on, until the batch is full or the next record is
+   * incomplete. `last`: no bytes follow, so an incomplete record will stay one.
+   * @returns the position of the first byte not consumed; the caller gives it again with what follows.
+   */
+  parse(bytes: Uint8Array, from: number, end: number, last: boolean): number;
+}
+
+export class Recording {
+  readonly batch: FrameBatch = createBatch(batchCapacity, batchCapacity * longest);
+  readonly buses: string[] = [];
+  /** Names met in the log, as bytes; in the order of {@link buses} unless all frames go to one bus. */
+  readonly names: Uint8Array[] = [];
+  readonly faults: { count: number; readonly first: Diagnostic[] } = { count: 0, first: [] };
+  readonly file: string;
+  /** All frames go to this bus, whatever the log says. */
+  readonly only: string | undefined;
+  /** Scratch for the payload of the frame being parsed. */
+  readonly payload: Uint8Array = new Uint8Array(longest);
+  private readonly channels = new Map<number, number>();
+
+  constructor(file: string, only?: string) {
+    this.file = file;
+    this.only = only;
+    if (only !== undefined) this.buses.push(only);
+  }
+
+  get full(): boolean {
+    return this.batch.count >= batchCapacity;
+  }
+
+  /** Counts a fault. `line` is 1-based; 0 when the log has no lines. */
+  fault(line: number, message: string): void {
+    const { faults } = this;
+    faults.count++;
+    if (faults.first.length < faultsKept) faults.first.push({ file: this.file, line, severity: 'error', message });
+  }
+
+  /** Index of the bus called `name`; -1 when 256 others were named before, which is all a batch can tell apart. */
+  bus(name: string): number {
+    if (this.only !== undefined) return 0;
+    const known = this.buses.indexOf(name);
+    if (known >= 0 || this.buses.length >= 256) return known;
+    this.names.push(new TextEncoder().encode(name));
+    return this.buses.push(name) - 1;
+  }
+
+  /** As {@link bus}, for a name between two positions. */
+  busAt(bytes: Uint8Array, from: number, to: number): number {
+    const { names } = this;
+    search: for (let index = 0; index < names.length; index++) {
+      const name = names[index] as Uint8Array;
+      if (name.length !== to - from) continue;
+      for (let i = 0; i < name.length; i++) if (name[i] !== bytes[from + i]) continue search;
+      return this.only === undefined ? index : 0;
+    }
+    if (this.only !== undefined && names.length < 256) names.push(bytes.slice(from, to));
+    return this.bus(new TextDecoder().decode(bytes.subarray(from, to)));
+  }
+
+  /** Index of the bus with this number, counted from 0 and called `can0`, `can1`, …; -1 as for {@link bus}. */
+  channel(number: number): number {
+    let index = this.channels.get(number);
+    if (index === undefined) {
+      index = this.bus(`can${number}`);
+      if (index >= 0) this.channels.set(number, index);
+    }
+    return index;
+  }
+
+  /** Index of the bus of a log that names none. */
+  unnamed(): number {
+    return this.bus('can0');
+  }
+
+  /** Adds a frame with the first `length` bytes of {@link payload}. The batch must not be full. */
+  add(at: number, id: number, bus: number, flags: number, length: number): void {
+    append(this.batch, at, id, bus, flags, this.payload, length);
+  }
+
+  /** Adds a frame without payload: a remote frame with its requested length, or an error frame. */
+  addEmpty(at: number, id: number, bus: number, flags: number, length: number): void {
+    append(this.batch, at, id, bus, flags, none, length);
+  }
+}
+
+const none = new Uint8Array(0);
+
+/**
+ * The identifier with its EXTENDED bit; -1 when it has more than 29 bits. One beyond 11 bits is extended whatever
+ * the log says, because on a bus it cannot be anything else.
+ */
+export function identifier(value: number, extended: boolean): number {
+  if (value < 0 || value > 0x1fff_ffff) return -1;
+  return extended || value > 0x7ff ? (value | EXTENDED) >>> 0 : value;
+}
+
+/** Payload lengths by data length code (ISO 11898-1, table 5). */
+const lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
+
+/** Payload bytes of an FD frame with this data length code; -1 for a code beyond 15. */
+export function lengthOfCode(code: number): number {
+  return lengths[code] ?? -1;
+}

@@ -1,0 +1,160 @@
+/** Plays a log as if its buses were there. */
+import type { Clock, FrameBatch, FrameSource } from '../../../agent/ports.ts';
+import { type LogOptions, type LogReader, openLog } from './reader.ts';
+
+export interface PlayOptions extends LogOptions {
+  readonly clock: Clock;
+  /** Times the pace of the recording; default 1. `Infinity`: as fast as the receiver takes it. */
+  readonly speed?: number;
+  /** Starts again at the end, until stopped. */
+  readonly loop?: boolean;
+  /**
+   * `log` (default): frames keep their recorded times; each further round goes on where the one before ended.
+   * `clock`: frames carry the time at which they are played.
+   */
+  readonly times?: 'log' | 'clock';
+}
+
+/** Milliseconds between the last frame of a round and the first of the next. */
+const pause = 1;
+
+export class LogSource implements FrameSource {
+  /** Resolves when the last frame was given or the source was stopped; rejects when the file cannot be read on. */
+  readonly finished: Promise<void>;
+  private readonly open: () => Promise<LogReader>;
+  private readonly clock: Clock;
+  private readonly speed: number;
+  private readonly loop: boolean;
+  private readonly times: 'log' | 'clock';
+  private readonly settle: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
+  private reader: LogReader | undefined;
+  private names: readonly string[] = [];
+  private playing = false;
+  private stopped = false;
+  private wake: () => void = () => undefined;
+  /** First time of the log and the monotonic time it was played at. */
+  private origin: { readonly at: number; readonly wall: number; readonly monotonic: number } | undefined;
+  /** Added to the times of this round. */
+  private shift = 0;
+  private latest = Number.NEGATIVE_INFINITY;
+
+  /** @param path a file, opened anew for every round */
+  constructor(path: string, options: PlayOptions) {
+    this.open = () => openLog(path, options);
+    this.clock = options.clock;
+    this.speed = options.speed ?? 1;
+    this.loop = options.loop ?? false;
+    this.times = options.times ?? 'log';
+    let settle: LogSource['settle'] | undefined;
+    this.finished = new Promise((resolve, reject) => {
+      settle = { resolve, reject };
+    });
+    this.settle = settle as LogSource['settle'];
+    // Whoever does not wait for the end is not to be killed by an unhandled rejection.
+    this.finished.catch(() => undefined);
+  }
+
+  get buses(): readonly string[] {
+    // A further round names its buses again, in the same order.
+    const { buses } = this.reader ?? { buses: this.names };
+    return buses.length < this.names.length ? this.names : buses;
+  }
+
+  /** Resolves when the log is open and plays. Throws what opening throws. */
+  async start(receive: (batch: FrameBatch) => void): Promise<void> {
+    this.reader = await this.open();
+    this.playing = true;
+    this.play(receive).then(this.settle.resolve, this.settle.reject);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.wake();
+    if (!this.playing) this.settle.resolve();
+    await this.finished.catch(() => undefined);
+  }
+
+  private async play(receive: (batch: FrameBatch) => void): Promise<void> {
+    for (;;) {
+      const { reader } = this;
+      if (reader === undefined) return;
+      const before = this.latest;
+      let frames = 0;
+      try {
+        for await (const batch of reader.batches()) {
+          if (this.stopped) break;
+          frames += batch.count;
+          await this.give(batch, before, receive);
+        }
+      } finally {
+        this.names = [...reader.buses];
+        this.reader = undefined;
+        await reader.close();
+      }
+      if (this.stopped || !this.loop || frames === 0) return;
+      this.reader = await this.open();
+      this.shift = Number.NaN;
+    }
+  }
+
+  /** Gives a batch, at once or in the parts that are due together. `before` is the latest time of earlier rounds. */
+  private async give(batch: FrameBatch, before: number, receive: (batch: FrameBatch) => void): Promise<void> {
+    const { at, count } = batch;
+    if (Number.isNaN(this.shift)) this.shift = before + pause - (at[0] as number);
+    this.origin ??= { at: at[0] as number, wall: this.clock.now(), monotonic: this.clock.monotonic() };
+    for (let i = 0; i < count; i++) {
+      const time = (at[i] as number) + this.shift;
+      at[i] = time;
+      if (time > this.latest) this.latest = time;
+    }
+    if (this.speed === Number.POSITIVE_INFINITY) {
+      if (this.times === 'clock') at.fill(this.clock.now(), 0, count);
+      receive(batch);
+      return;
+    }
+    for (let from = 0; from < count && !this.stopped; ) {
+      const wait = this.due(at[from] as number) - this.clock.monotonic();
+      if (wait > 0) await this.sleep(wait);
+      if (this.stopped) return;
+      const now = this.clock.monotonic();
+      let to = from + 1;
+      while (to < count && this.due(at[to] as number) <= now) to++;
+      receive(this.part(batch, from, to));
+      from = to;
+    }
+  }
+
+  /** Monotonic time at which a frame of this (shifted) time is played. */
+  private due(at: number): number {
+    const { origin } = this;
+    return origin === undefined ? 0 : origin.monotonic + (at - origin.at) / this.speed;
+  }
+
+  private part(batch: FrameBatch, from: number, to: number): FrameBatch {
+    const at = batch.at.subarray(from, to);
+    const { origin } = this;
+    if (this.times === 'clock' && origin !== undefined) {
+      for (let i = 0; i < at.length; i++) at[i] = origin.wall + ((at[i] as number) - origin.at) / this.speed;
+    }
+    return {
+      count: to - from,
+      at,
+      id: batch.id.subarray(from, to),
+      bus: batch.bus.subarray(from, to),
+      flags: batch.flags.subarray(from, to),
+      length: batch.length.subarray(from, to),
+      offset: batch.offset.subarray(from, to),
+      data: batch.data,
+    };
+  }
+
+  private sleep(delay: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.clock.after(delay, resolve);
+      this.wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,75 @@
+/** Cuts text logs into lines (LF, CRLF or CR alone) and gives each to the parser of the format. */
+import type { LogParser, Recording } from './recording.ts';
+
+/** Bytes of the longest line that is looked at; a longer one is a fault and is passed over without being kept. */
+export const longestLine = 65_536;
+
+/** Parses single lines of one format; at most one frame a line. */
+export interface LineParser {
+  /**
+   * @param whole false for the last line of a file when no line end follows it: it may have been cut.
+   * @returns what is wrong with the line; undefined when it is a frame, a comment or another event of the format.
+   */
+  line(bytes: Uint8Array, start: number, end: number, whole: boolean): string | undefined;
+}
+
+export class TextParser implements LogParser {
+  private readonly recording: Recording;
+  private readonly lines: LineParser;
+  private number = 0;
+  private passing = false;
+
+  constructor(recording: Recording, lines: LineParser) {
+    this.recording = recording;
+    this.lines = lines;
+  }
+
+  parse(bytes: Uint8Array, from: number, end: number, last: boolean): number {
+    let start = from;
+    while (!this.recording.full) {
+      const next = this.parseLine(bytes, start, end, last);
+      if (next === start) break;
+      start = next;
+    }
+    return start;
+  }
+
+  /** As {@link parse} for one line; returns `start` when the line is incomplete or nothing is there. */
+  parseLine(bytes: Uint8Array, start: number, end: number, last: boolean): number {
+    const stop = lineEnd(bytes, start, end);
+    if (stop === end && !last) {
+      if (!this.passing && end - start <= longestLine) return start;
+      if (!this.passing) this.tooLong();
+      this.passing = true;
+      return end;
+    }
+    if (start === end) return start;
+    // A CR at the end of what is there may be half of a CRLF.
+    if (stop === end - 1 && bytes[stop] === 13 && !last) return start;
+    if (this.passing) this.passing = false;
+    else if (stop - start > longestLine) this.tooLong();
+    else {
+      this.number++;
+      const fault = this.lines.line(bytes, start, stop, stop < end);
+      if (fault !== undefined) this.recording.fault(this.number, fault);
+    }
+    if (stop === end) return end;
+    return bytes[stop] === 13 && stop + 1 < end && bytes[stop + 1] === 10 ? stop + 2 : stop + 1;
+  }
+
+  /** Counts lines that were read without this parser, for the line numbers of diagnostics. */
+  passed(lines: number): void {
+    this.number += lines;
+  }
+
+  private tooLong(): void {
+    this.recording.fault(++this.number, `line is longer than ${longestLine} bytes`);
+  }
+}
+
+/** Position of the next LF or CR; `end` when there is none. */
+export function lineEnd(bytes: Uint8Array, from: number, end: number): number {
+  let i = from;
+  while (i < end && bytes[i] !== 10 && bytes[i] !== 13) i++;
+  return i;
+}

@@ -1,0 +1,135 @@
+/**
+ * PEAK TRC 1.0, 1.1, 1.2, 1.3, 2.0 and 2.1 (PEAK-System, "PCAN Trace File Formats"):
+ *
+ *     1.0       1)     17535    00000100     8  00 …
+ *     1.1       1)     17535.4  Tx 00000100  8  00 …
+ *     1.2       1)     17535.4  1  Tx 00000100  8  00 …
+ *     1.3       1)     17535.400 1 Tx 00000100 -  8  00 …
+ *     2.x       1     17535.400 DT 1 00000100 Tx -  8  00 …      columns as $COLUMNS says
+ *
+ * Identifiers of more than 4 digits are extended. Times are milliseconds since `$STARTTIME` (an OLE date) or, in
+ * 1.0, the comment `Start time:`; without either they count from 0. Bus n is `can(n-1)`; files of one bus
+ * are `can0`. Status, warning and counter lines are passed over.
+ */
+import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { localDate, oleDate } from './dates.ts';
+import { Fields } from './fields.ts';
+import { busError, identifier, lengthOfCode, type Recording } from './recording.ts';
+import type { LineParser } from './text.ts';
+
+/** Column letters of `$COLUMNS`; the version 1 formats have the same columns in fixed places. */
+const columns: Readonly<Record<string, string>> = {
+  '1.0': 'N,O,I,l,D',
+  '1.1': 'N,O,T,I,l,D',
+  '1.2': 'N,O,B,T,I,l,D',
+  '1.3': 'N,O,B,T,I,R,l,D',
+  '2.0': 'N,O,T,I,d,l,D',
+  '2.1': 'N,O,T,B,I,d,R,L,D',
+};
+
+/** Flags by message type of version 2. */
+const kinds: Readonly<Record<string, number>> = {
+  DT: 0,
+  FD: FD,
+  FB: FD | BIT_RATE_SWITCH,
+  FE: FD | BIT_RATE_SWITCH | ERROR_STATE,
+  BI: FD | ERROR_STATE,
+};
+
+export class TrcLines implements LineParser {
+  private readonly recording: Recording;
+  private readonly fields = new Fields();
+  private version = '1.0';
+  private place: ReadonlyMap<string, number> = places(columns['1.0'] as string);
+  private start = 0;
+  private dated = false;
+
+  constructor(recording: Recording) {
+    this.recording = recording;
+  }
+
+  line(bytes: Uint8Array, start: number, end: number): string | undefined {
+    const { fields, recording } = this;
+    fields.split(bytes, start, end);
+    if (fields.count === 0) return undefined;
+    if (fields.code(0, 0) === 59) return this.header(new TextDecoder().decode(bytes.subarray(start, end)));
+    const at = fields.scaled(this.column('O'), 1);
+    if (fields.count < 3 || Number.isNaN(at)) return 'no number and time at the start of the line';
+    const first = this.version.startsWith('1');
+    const kind = this.column('T') < 0 ? 'Rx' : fields.text(this.column('T'));
+    if (first ? /^error$/i.test(kind) : kind === 'ER') {
+      const bus = this.bus();
+      if (bus >= 0) recording.addEmpty(this.start + at, busError, bus, 0, 8);
+      return bus < 0 ? 'the bus is not a number' : undefined;
+    }
+    const flags = first ? (/^[rt]x$/i.test(kind) ? 0 : undefined) : kind === 'RR' ? 0 : kinds[kind];
+    if (flags === undefined) return /^[A-Za-z]{2,5}$/.test(kind) ? undefined : 'the type of the line is missing';
+    return this.frame(this.start + at, flags, first ? kind : fields.text(this.column('d')), kind === 'RR');
+  }
+
+  private frame(at: number, kind: number, direction: string, remote: boolean): string | undefined {
+    const { fields, recording } = this;
+    const id = this.column('I');
+    const value = fields.hex(id);
+    // Version 1.0 has no types: its bus messages carry an identifier that no frame can have.
+    if (value === 0xffff_ffff) return undefined;
+    const numbered = identifier(value, fields.size(id) > 4);
+    if (numbered < 0) return 'the identifier is not a hexadecimal number of at most 29 bits';
+    const bus = this.bus();
+    if (bus < 0) return 'the bus is not a number';
+    const code = this.column('L');
+    const given = fields.integer(code < 0 ? this.column('l') : code);
+    const length = code < 0 ? given : lengthOfCode(given);
+    const most = kind === 0 ? 8 : 64;
+    if (given < 0 || length < 0 || (code < 0 && length > most)) return `the length is not a number of at most ${most}`;
+    if (!/^[rt]x$/i.test(direction)) return 'neither a received nor a sent frame';
+    const flags = kind | (/^t/i.test(direction) ? SENT : 0);
+    const data = this.column('D');
+    if (remote || fields.is(data, 'rtr')) {
+      recording.addEmpty(at, (numbered | REMOTE) >>> 0, bus, flags, Math.min(8, length));
+      return undefined;
+    }
+    const bytes = Math.min(most, length);
+    if (!fields.octets(data, bytes, recording.payload)) return `there are not ${bytes} bytes of data`;
+    recording.add(at, numbered, bus, flags, bytes);
+    return undefined;
+  }
+
+  private bus(): number {
+    const column = this.column('B');
+    if (column < 0) return this.recording.unnamed();
+    const number = this.fields.integer(column);
+    return number < 0 ? -1 : this.recording.channel(Math.max(0, number - 1));
+  }
+
+  private column(letter: string): number {
+    return this.place.get(letter) ?? -1;
+  }
+
+  private header(text: string): string | undefined {
+    const version = /^;\$FILEVERSION=(\d+\.\d+)/.exec(text)?.[1];
+    if (version !== undefined) {
+      const known = columns[version];
+      if (known === undefined) return `version ${version} of the format is not known`;
+      this.version = version;
+      this.place = places(known);
+    }
+    const named = /^;\$COLUMNS=([A-Za-z](?:,[A-Za-z])*)\s*$/.exec(text)?.[1];
+    if (named !== undefined) this.place = places(named);
+    const days = /^;\$STARTTIME=(\d+(?:[.,]\d+)?)/.exec(text)?.[1];
+    if (days !== undefined) {
+      this.start = oleDate(Number(days.replace(',', '.')));
+      this.dated = true;
+    }
+    const date = /^;\s*Start time: (.+)$/.exec(text)?.[1];
+    if (date === undefined || this.dated) return undefined;
+    const at = localDate(date);
+    if (Number.isNaN(at)) return 'the start time cannot be read';
+    this.start = at;
+    return undefined;
+  }
+}
+
+function places(letters: string): ReadonlyMap<string, number> {
+  return new Map(letters.split(',').map((letter, index) => [letter, index]));
+}
