@@ -2,6 +2,7 @@
  * What the core needs of the world. Each port is named by what it can do and has one or two methods; adapters
  * implement them and the roof passes them in, so that two agents fit in one process and tests bring their own.
  */
+import type { Body, BodyKind } from '../protocol/schema/message.ts';
 
 /** Wall and monotonic time, and the only timer the core may use. */
 export interface Clock {
@@ -96,7 +97,9 @@ export interface MessageCodec {
   /** Signals left out get their raw 0. Throws a VigieError for an unknown message, signal or value out of range. */
   encode(message: string, values: Readonly<Record<string, number | string>>): NamedFrame;
   /** Undefined when no message has this identifier. */
-  decode(frame: NamedFrame): { readonly message: string; readonly signals: Readonly<Record<string, number>> } | undefined;
+  decode(
+    frame: NamedFrame,
+  ): { readonly message: string; readonly signals: Readonly<Record<string, number>> } | undefined;
 }
 
 /** A message on its way to the cloud. */
@@ -144,6 +147,8 @@ export interface OutboxEntry {
  * when a later `commit` resolves; several calls share one commit.
  */
 export interface OutboxStore {
+  /** True for a store without a disk: what was appended is as safe as it will ever be, no commit is awaited. */
+  readonly volatile?: boolean;
   /** Entries not yet acknowledged, oldest first within a class. */
   entries(): Iterable<OutboxEntry>;
   /** The next free sequence number of a class; never one that was used before, whatever was lost. */
@@ -154,6 +159,24 @@ export interface OutboxStore {
   acknowledge(priorityClass: number, seq: number): void;
   /** Resolves when everything appended or acknowledged before the call is on disk. */
   commit(): Promise<void>;
+}
+
+/** Where recorders and commands put what is to be published. */
+export interface Publisher {
+  /** Queues a message; it is on disk with the next group commit. Failures are logged and retried, never thrown. */
+  put<K extends BodyKind>(kind: K, body: Body<K>, options?: PutOptions): void;
+  /**
+   * Queues a message and resolves when it is on disk, for what must be durable before the next step is taken.
+   * Rejects with `store.failed` when the disk refuses; the message is published all the same.
+   */
+  secure<K extends BodyKind>(kind: K, body: Body<K>, options?: PutOptions): Promise<void>;
+}
+
+export interface PutOptions {
+  readonly retain?: boolean;
+  /** Goes out before everything else that waits: the newest status after an outage. */
+  readonly first?: boolean;
+  readonly correlation?: Uint8Array;
 }
 
 /** A small document that is kept whole: read once, replaced atomically. */

@@ -1,0 +1,159 @@
+import type { Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import {
+  type BitField,
+  type BoundDatabase,
+  type Message,
+  messageNamed,
+  type Protection,
+  protect,
+  signalNamed,
+} from './dbc/index.ts';
+
+/** How the profile has a command put on the bus. */
+export interface FrameCommand {
+  readonly send: {
+    readonly bus?: string;
+    readonly message: string;
+    /** Physical values or value-table names; signals that are left out are 0. */
+    readonly signals: Readonly<Record<string, number | string>>;
+    /** Cycle time, ms. */
+    readonly every: number;
+    /** How long the message is repeated, ms. */
+    readonly for: number;
+    /** Signal that counts the frames up. */
+    readonly counter?: string;
+    readonly checksum?: {
+      readonly signal: string;
+      readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
+      /** AUTOSAR: one Data ID for profile 1, sixteen for profile 2. */
+      readonly dataId?: number | readonly number[];
+    };
+  };
+}
+
+/** A command with its counter and checksum found in the network description. */
+interface Prepared {
+  readonly send: FrameCommand['send'];
+  readonly protection: Protection | undefined;
+  /** Counter without a checksum. */
+  readonly counter: BitField | undefined;
+}
+
+export type Commands = Readonly<Record<string, FrameCommand>>;
+
+/**
+ * Checks the commands of a profile against the network descriptions.
+ * @returns the commands that can be carried out, and for the others what is wrong with them
+ */
+export function prepareCommands(
+  commands: Commands,
+  bound: readonly BoundDatabase[],
+): { prepared: ReadonlyMap<string, Prepared>; problems: readonly { action: string; message: string }[] } {
+  const prepared = new Map<string, Prepared>();
+  const problems: { action: string; message: string }[] = [];
+  for (const [action, { send }] of Object.entries(commands)) {
+    try {
+      prepared.set(action, prepare(send, bound));
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      problems.push({ action, message: error.message });
+    }
+  }
+  return { prepared, problems };
+}
+
+/** Carries commands out as cyclic frames with counter and checksum, as the profile describes them. */
+export class FrameActuator implements Actuator {
+  readonly actions: ReadonlySet<string>;
+  readonly #prepared: ReadonlyMap<string, Prepared>;
+  readonly #codec: MessageCodec;
+  readonly #sender: FrameSender | undefined;
+  readonly #clock: Clock;
+  /** By message: the receiver expects the counter to go on from the last frame, whatever command sent it. */
+  readonly #counters = new Map<string, number>();
+
+  /** Without a `sender` the car cannot be commanded and no action is offered. */
+  constructor(
+    commands: Commands,
+    bound: readonly BoundDatabase[],
+    codec: MessageCodec,
+    sender: FrameSender | undefined,
+    clock: Clock,
+  ) {
+    this.#prepared = prepareCommands(commands, bound).prepared;
+    this.#codec = codec;
+    this.#sender = sender;
+    this.#clock = clock;
+    this.actions = new Set(sender === undefined ? [] : this.#prepared.keys());
+  }
+
+  /** @throws VigieError `command.unsupported`, or what the bus rejects with */
+  async actuate(action: string): Promise<void> {
+    const command = this.#prepared.get(action);
+    if (command === undefined || this.#sender === undefined) {
+      throw new VigieError('command.unsupported', `the vehicle profile has no ${action}`);
+    }
+    const { bus = '', every, for: duration } = command.send;
+    const frames = Math.max(1, Math.ceil(duration / every));
+    for (let sent = 0; sent < frames; sent++) {
+      if (sent > 0) await new Promise<void>((resolve) => this.#clock.after(every, resolve));
+      await this.#sender.send({ bus, ...this.#frame(command) });
+    }
+  }
+
+  #frame({ send, protection, counter }: Prepared): ReturnType<MessageCodec['encode']> {
+    const count = this.#counters.get(send.message) ?? 0;
+    this.#counters.set(send.message, count + 1);
+    const signals =
+      counter === undefined ? send.signals : { ...send.signals, [send.counter as string]: count % 2 ** counter.length };
+    const frame = this.#codec.encode(send.message, signals);
+    if (protection !== undefined) protect(frame.data, protection, count);
+    return frame;
+  }
+}
+
+function prepare(send: FrameCommand['send'], bound: readonly BoundDatabase[]): Prepared {
+  let message: Message | undefined;
+  for (const { bus, database } of bound) {
+    if (bus !== undefined && send.bus !== undefined && bus !== send.bus) continue;
+    message ??= messageNamed(database, send.message);
+  }
+  if (message === undefined) throw new VigieError('configuration.wrong', `no DBC has the message ${send.message}`);
+  for (const name of Object.keys(send.signals)) fieldOf(message, name);
+  const counter = send.counter === undefined ? undefined : fieldOf(message, send.counter);
+  if (send.checksum === undefined) return { send, protection: undefined, counter };
+  return { send, protection: protectionOf(message, send.checksum, counter), counter: undefined };
+}
+
+function protectionOf(
+  message: Message,
+  { signal, method, dataId }: NonNullable<FrameCommand['send']['checksum']>,
+  counter: BitField | undefined,
+): Protection {
+  const { start, length, byteOrder } = fieldOf(message, signal);
+  const counted = counter === undefined ? {} : { counter };
+  switch (method) {
+    case 'autosar-p1':
+      if (typeof dataId !== 'number') throw new VigieError('configuration.wrong', 'autosar-p1 needs a dataId');
+      return {
+        method: 'e2e-profile-1',
+        dataId,
+        crcOffset: start,
+        ...(counter === undefined ? {} : { counterOffset: counter.start }),
+      };
+    case 'autosar-p2':
+      if (!Array.isArray(dataId) || dataId.length !== 16) {
+        throw new VigieError('configuration.wrong', 'autosar-p2 needs a dataId list of 16 bytes');
+      }
+      return { method: 'e2e-profile-2', dataIds: dataId };
+    default:
+      return { method, start, length, byteOrder, ...counted };
+  }
+}
+
+function fieldOf(message: Message, name: string): BitField {
+  const signal = signalNamed(message, name);
+  if (signal === undefined) throw new VigieError('configuration.wrong', `${message.name} has no signal ${name}`);
+  return signal;
+}

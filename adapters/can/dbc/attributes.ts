@@ -1,0 +1,68 @@
+/** Attribute values after applying their definitions, and what the well-known ones say about a message. */
+import { EXTENDED } from '../../../agent/ports.ts';
+import type { AttributeDefinition, AttributeValue } from './database.ts';
+import type { Declarations } from './declarations.ts';
+import type { Findings } from './findings.ts';
+
+/** ENUM values are written as an index or as a label; a label is what is kept. */
+function labelled(value: AttributeValue, definition: AttributeDefinition | undefined): AttributeValue {
+  return definition?.type === 'ENUM' && typeof value === 'number' ? (definition.labels[value] ?? value) : value;
+}
+
+export class AttributeSet {
+  readonly definitions = new Map<string, AttributeDefinition>();
+  readonly #findings: Findings;
+
+  constructor(declarations: Declarations, findings: Findings) {
+    this.#findings = findings;
+    for (const [name, definition] of declarations.definitions) this.definitions.set(name, definition);
+    for (const { name, value, line } of declarations.initials) {
+      const definition = this.definitions.get(name);
+      if (definition === undefined) {
+        findings.add('info', line, `attribute '${name}' is not defined; its default was left out`);
+      } else {
+        this.definitions.set(name, { ...definition, initial: labelled(value, definition) });
+      }
+    }
+  }
+
+  /** The value as it is to be kept. An attribute without definition is kept as it is written. */
+  value(name: string, value: AttributeValue, line: number): AttributeValue {
+    const definition = this.definitions.get(name);
+    if (definition === undefined) this.#findings.add('info', line, `attribute '${name}' is used but not defined`);
+    return labelled(value, definition);
+  }
+
+  /** What is set, else the default of the definition. */
+  effective(attributes: ReadonlyMap<string, AttributeValue>, name: string): AttributeValue | undefined {
+    return attributes.get(name) ?? this.definitions.get(name)?.initial;
+  }
+}
+
+export interface FrameFormat {
+  readonly fd: boolean;
+  readonly bitRateSwitch: boolean;
+  readonly j1939: boolean;
+}
+
+/**
+ * Frame format from VFrameFormat (0 standard, 1 extended, 3 J1939 PG, 14 and 15 the FD ones, or their labels).
+ * Where the attribute does not exist, ProtocolType makes extended messages J1939 and a length of 9..64 makes FD.
+ */
+export function frameFormat(
+  set: AttributeSet,
+  message: { readonly id: number; readonly length: number; readonly attributes: ReadonlyMap<string, AttributeValue> },
+  network: ReadonlyMap<string, AttributeValue>,
+): FrameFormat {
+  const extended = message.id >= EXTENDED;
+  const format = set.effective(message.attributes, 'VFrameFormat');
+  const bitRateSwitch = Number(set.effective(message.attributes, 'CANFD_BRS') ?? 0) === 1;
+  if (format === undefined) {
+    const j1939 = extended && set.effective(network, 'ProtocolType') === 'J1939';
+    const fd = !j1939 && message.length > 8 && message.length <= 64;
+    return { fd, bitRateSwitch: fd && bitRateSwitch, j1939 };
+  }
+  const j1939 = extended && (format === 3 || format === 'J1939PG');
+  const fd = format === 14 || format === 15 || (typeof format === 'string' && format.endsWith('CAN_FD'));
+  return { fd, bitRateSwitch: fd && bitRateSwitch, j1939 };
+}

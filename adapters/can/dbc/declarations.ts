@@ -1,0 +1,86 @@
+/**
+ * What the statements of a network description say, before names and ids are resolved. Statements may come in any
+ * order, so nothing here refers to anything else but by id and name.
+ */
+import type { AttributeDefinition, AttributeScope } from './database.ts';
+
+export interface SignalDeclaration {
+  symbol: string;
+  /** `M`, `m3`, `m3M`, or empty. */
+  multiplexing: string;
+  start: number;
+  length: number;
+  byteOrder: 'little' | 'big';
+  signed: boolean;
+  factor: number;
+  offset: number;
+  minimum: number | undefined;
+  maximum: number | undefined;
+  unit: string;
+  receivers: string[];
+  line: number;
+}
+
+export interface MessageDeclaration {
+  /** As written: bit 31 marks a 29-bit identifier. */
+  id: number;
+  symbol: string;
+  length: number;
+  sender: string;
+  signals: SignalDeclaration[];
+  line: number;
+}
+
+/** What a comment, an attribute or a value table belongs to. */
+export interface Target {
+  readonly scope: AttributeScope;
+  /** Message id as written, for messages and signals. */
+  readonly id?: number;
+  /** Name of the signal, node or environment variable. */
+  readonly name?: string;
+  readonly line: number;
+}
+
+export interface EnvironmentDeclaration {
+  readonly symbol: string;
+  readonly type: number;
+  readonly unit: string;
+  readonly initial: number;
+  readonly line: number;
+}
+
+export interface Declarations {
+  version: string;
+  readonly nodes: { symbol: string; line: number }[];
+  readonly messages: MessageDeclaration[];
+  readonly valueTables: Map<string, Map<number, string>>;
+  readonly environment: EnvironmentDeclaration[];
+  readonly senders: { id: number; senders: string[]; line: number }[];
+  readonly comments: { target: Target; text: string }[];
+  readonly definitions: Map<string, AttributeDefinition>;
+  readonly initials: { name: string; value: number | string; line: number }[];
+  readonly attributes: { name: string; target: Target; value: number | string }[];
+  readonly choices: { target: Target; choices: Map<number, string>; table?: string }[];
+  readonly valueTypes: { target: Target; type: number }[];
+  readonly selections: { target: Target; multiplexor: string; ranges: [number, number][] }[];
+  readonly groups: { id: number; name: string; repetitions: number; signals: string[]; line: number }[];
+}
+
+export function noDeclarations(): Declarations {
+  return {
+    version: '',
+    nodes: [],
+    messages: [],
+    valueTables: new Map(),
+    environment: [],
+    senders: [],
+    comments: [],
+    definitions: new Map(),
+    initials: [],
+    attributes: [],
+    choices: [],
+    valueTypes: [],
+    selections: [],
+    groups: [],
+  };
+}

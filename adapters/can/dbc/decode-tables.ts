@@ -1,0 +1,124 @@
+/**
+ * What the decoder wants of each frame, as columns that grow when a plan is added and never change after. A plan
+ * is a run of rows; a row is one signal. Where no row depends on another they are sorted, so that the loops over them
+ * need not ask: Intel windows, Motorola windows, the rest. Rows of multiplexors come before the rows they select.
+ *
+ * Numbers used together lie together in one array: each array costs its own checks in the loops.
+ */
+import type { Signal } from './database.ts';
+import { operation } from './extraction.ts';
+import { bytesNeeded } from './layout.ts';
+import { packedWindow } from './window.ts';
+
+/** A signal and its index in the list of wanted signals. */
+export interface Wanted {
+  readonly signal: Signal;
+  readonly index: number;
+}
+
+/** Index of a row that is read for what it selects, not to be delivered. */
+export const UNWANTED = -1;
+
+/** Numbers of one plan in {@link DecodeTables.plans}. */
+export const PLAN = 5;
+/** The plan's first row, the first Motorola window, the first of the rest, and the row after its last. */
+export const FIRST = 0;
+export const MOTOROLA = 1;
+export const REST = 2;
+export const END = 3;
+/** Bytes with which every row is in the payload; beyond any payload when rows depend on others. */
+export const PLAIN = 4;
+const never = 65;
+
+function joined<T extends Int32Array | Float64Array>(
+  before: T,
+  more: readonly number[],
+  column: new (length: number) => T,
+): T {
+  const all = new column(before.length + more.length);
+  all.set(before);
+  all.set(more, before.length);
+  return all;
+}
+
+/** Where a row is sorted: 0 Intel window, 1 Motorola window, 2 the rest. */
+function order(signal: Signal): number {
+  if (packedWindow(signal) === undefined) return 2;
+  return signal.byteOrder === 'little' ? 0 : 1;
+}
+
+export class DecodeTables {
+  plans = new Int32Array(0);
+  /** Per plan: the wanted signals of all its rows. */
+  readonly signals: (readonly number[])[] = [];
+
+  /** Two numbers per row: how it is taken by one load (window.ts; 0 where it cannot be), and its wanted signal. */
+  windows = new Int32Array(0);
+  /** Two numbers per row: factor and offset. */
+  scales = new Float64Array(0);
+  /** STRIDE numbers per row: how it is taken whatever its width, see extraction.ts. */
+  operations = new Int32Array(0);
+  /** Per row: bytes the payload must have. */
+  needs = new Int32Array(0);
+  /** Per row: row of the multiplexor that selects it, or -1. */
+  parents = new Int32Array(0);
+  /** Per row: 2^width when the row is signed, else 0; multiplexor values are unsigned. */
+  wraps = new Float64Array(0);
+  /** Per row: low and high ends of the multiplexor values that select it, one pair after the other. */
+  readonly ranges: (readonly number[])[] = [];
+
+  get rows(): number {
+    return this.needs.length;
+  }
+
+  /** Adds a plan for signals that are all readable, at least one, and returns where it is in `plans`. */
+  add(wanted: readonly Wanted[]): number {
+    const start = this.rows;
+    const rows: { signal: Signal; index: number; parent: number }[] = [];
+    const numbers = new Map<Signal, number>();
+    const rowOf = (signal: Signal): number => {
+      const known = numbers.get(signal);
+      if (known !== undefined) return known;
+      const parent = signal.selection === undefined ? -1 : rowOf(signal.selection.multiplexor);
+      rows.push({ signal, index: UNWANTED, parent });
+      numbers.set(signal, start + rows.length - 1);
+      return start + rows.length - 1;
+    };
+    for (const { signal, index } of wanted) {
+      const row = rows[rowOf(signal) - start]!;
+      if (row.index === UNWANTED) row.index = index;
+      else rows.push({ signal, index, parent: row.parent });
+    }
+    const selected = rows.some((row) => row.parent >= 0);
+    if (!selected) rows.sort((a, b) => order(a.signal) - order(b.signal));
+
+    const needs = rows.map((row) => bytesNeeded(row.signal));
+    const windows = rows.flatMap((row) => [packedWindow(row.signal) ?? 0, row.index]);
+    const scales = rows.flatMap((row) => [row.signal.factor, row.signal.offset]);
+    const operations = rows.flatMap((row) => operation(row.signal));
+    const parents = rows.map((row) => row.parent);
+    const wraps = rows.map(({ signal }) => (signal.type === 'signed' ? 2 ** signal.length : 0));
+    this.windows = joined(this.windows, windows, Int32Array);
+    this.scales = joined(this.scales, scales, Float64Array);
+    this.operations = joined(this.operations, operations, Int32Array);
+    this.needs = joined(this.needs, needs, Int32Array);
+    this.parents = joined(this.parents, parents, Int32Array);
+    this.wraps = joined(this.wraps, wraps, Float64Array);
+    for (const { signal } of rows) this.ranges.push(signal.selection?.ranges.flat() ?? []);
+
+    const motorola = start + rows.filter((row) => order(row.signal) === 0).length;
+    const rest = motorola + rows.filter((row) => order(row.signal) === 1).length;
+    const plain = selected ? never : Math.max(...needs);
+    this.plans = joined(this.plans, [start, motorola, rest, start + rows.length, plain], Int32Array);
+    this.signals.push(rows.flatMap((row) => (row.index === UNWANTED ? [] : [row.index])));
+    return this.plans.length - PLAN;
+  }
+
+  /** `raw` of the multiplexor in row `parent` selects `row`. */
+  selects(row: number, parent: number, raw: number): boolean {
+    const value = raw < 0 ? raw + this.wraps[parent]! : raw;
+    const ranges = this.ranges[row]!;
+    for (let i = 0; i < ranges.length; i += 2) if (value >= ranges[i]! && value <= ranges[i + 1]!) return true;
+    return false;
+  }
+}

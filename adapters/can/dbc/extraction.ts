@@ -1,0 +1,154 @@
+/**
+ * Shift and mask tables that take signals out of a payload in 32-bit steps. The payload lies in a register file of
+ * words: its bytes as little-endian words from LITTLE on, and as big-endian words from BIG on. In its own words
+ * every signal is one run of bits (see layout.ts), so both byte orders are read the same way.
+ */
+import type { BitField, Signal } from './database.ts';
+import { runStart } from './layout.ts';
+
+/** 64 bytes are 16 words; two more so that the step past the last word reads something. */
+export const LITTLE = 0;
+export const BIG = 18;
+export const REGISTERS = 36;
+
+/** Numbers of one signal in a table of operations. */
+export const STRIDE = 8;
+/** How the signal is read: see {@link operation}. */
+export const KIND = 0;
+export const WORD = 1;
+export const LEFT = 2;
+export const RIGHT = 3;
+export const MASK = 4;
+export const DOWN = 5;
+export const UP = 6;
+
+/** In one word: `(w << LEFT >> RIGHT) & MASK`. */
+export const SINGLE = 0;
+/** Across two words: `((w << LEFT | next >>> DOWN << UP) >> RIGHT) & MASK`. */
+export const PAIR = 1;
+/** Wider than a 32-bit integer holds, see {@link Halves}. */
+export const WIDE = 2;
+/** IEEE 754 of 16, 32, 64 bits. */
+export const HALF = 3;
+export const FLOAT = 4;
+export const DOUBLE = 5;
+
+/** Loads a payload into the registers, with nothing but zeros after it. For code that is not in a hurry. */
+export function load(registers: Int32Array, data: Uint8Array, offset: number, length: number): void {
+  registers.fill(0);
+  const bytes = Math.min(length, 64);
+  for (let i = 0; i < bytes; i++) {
+    const byte = data[offset + i]!;
+    registers[LITTLE + (i >>> 2)]! |= byte << ((i & 3) << 3);
+    registers[BIG + (i >>> 2)]! |= byte << ((3 - (i & 3)) << 3);
+  }
+}
+
+/** One row of the table for a signal that lies within the first 64 bytes. */
+export function operation(signal: BitField & { readonly type: Signal['type'] }): number[] {
+  const first = runStart(signal);
+  const { length, byteOrder, type } = signal;
+  const shift = first & 31;
+  const word = (byteOrder === 'little' ? LITTLE : BIG) + (first >>> 5);
+  if (type === 'float') {
+    const kind = length === 16 ? HALF : length === 32 ? FLOAT : DOUBLE;
+    return [kind, word, shift, length, 0, 0, byteOrder === 'little' ? 1 : 0, 0];
+  }
+  if (length > 32 || (length === 32 && type === 'unsigned')) {
+    return [WIDE, word, shift, length, type === 'signed' ? 1 : 0, 0, byteOrder === 'little' ? 1 : 0, 0];
+  }
+  const right = 32 - length;
+  // An arithmetic shift and a mask read unsigned signals too, and the result is always a small integer.
+  const mask = type === 'signed' ? -1 : 2 ** length - 1;
+  if (shift + length <= 32) {
+    return [SINGLE, word, byteOrder === 'little' ? 32 - shift - length : shift, right, mask, 0, 0, 0];
+  }
+  // The word that holds the most significant bits comes first: the later one for Intel, the earlier for Motorola.
+  if (byteOrder === 'little') return [PAIR, word + 1, 64 - shift - length, right, mask, shift, right, -1];
+  return [PAIR, word, shift, right, mask, 32 - shift, 0, 1];
+}
+
+/** Position in a row of the step from the first word to the other one of a PAIR. */
+export const STEP = 7;
+
+/** The 64 bits of a wide signal, kept until the next call. */
+export class Halves {
+  /** Upper bits, sign extended for signed signals. */
+  high = 0;
+  /** Lower 32 bits, as a signed integer. */
+  low = 0;
+  readonly #words = new Int32Array(2);
+  readonly #float = new Float32Array(this.#words.buffer);
+  readonly #double = new Float64Array(this.#words.buffer);
+
+  /** Reads the bits of a signal of any kind but SINGLE and PAIR. */
+  read(registers: Int32Array, table: Int32Array, row: number): void {
+    const word = table[row + WORD]!;
+    const shift = table[row + LEFT]!;
+    const length = table[row + RIGHT]!;
+    const spare = 64 - length;
+    if (table[row + UP] === 1) {
+      this.low = bitsUp(registers, word, shift);
+      if (length < 32) this.low &= 2 ** length - 1;
+      if (length <= 32) this.high = 0;
+      else this.high = bitsUp(registers, word + 1, shift) << spare;
+    } else if (length <= 32) {
+      this.low = bitsDown(registers, word, shift) >>> (32 - length);
+      this.high = 0;
+    } else {
+      const last = shift + length - 32;
+      this.low = bitsDown(registers, word + (last >>> 5), last & 31);
+      this.high = (bitsDown(registers, word, shift) >>> spare) << spare;
+    }
+    if (length > 32) this.high = table[row + MASK] === 1 ? this.high >> spare : this.high >>> spare;
+  }
+
+  /** The number the bits are; integers beyond 2^53 are rounded to the nearest double. */
+  number(kind: number): number {
+    if (kind === WIDE) return this.high * 0x1_0000_0000 + (this.low >>> 0);
+    if (kind === HALF) return half(this.low);
+    this.#words[0] = this.low;
+    this.#words[1] = this.high;
+    return kind === FLOAT ? this.#float[0]! : this.#double[0]!;
+  }
+
+  /** The exact integer of a WIDE signal. */
+  integer(): bigint {
+    return (BigInt(this.high) << 32n) | BigInt(this.low >>> 0);
+  }
+}
+
+/** 32 bits upwards from a bit of a little-endian word. */
+function bitsUp(registers: Int32Array, word: number, shift: number): number {
+  const low = registers[word]!;
+  return shift === 0 ? low : (low >>> shift) | (registers[word + 1]! << (32 - shift));
+}
+
+/** 32 bits downwards from a bit of a big-endian word, the most significant first. */
+function bitsDown(registers: Int32Array, word: number, shift: number): number {
+  const high = registers[word]!;
+  return shift === 0 ? high : (high << shift) | (registers[word + 1]! >>> (32 - shift));
+}
+
+/** IEEE 754 binary16. */
+function half(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >>> 10) & 31;
+  const fraction = bits & 0x3ff;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+}
+
+/** The raw number of a signal; integers beyond 2^53 rounded. */
+export function rawOf(registers: Int32Array, table: Int32Array, row: number, halves: Halves): number {
+  const kind = table[row + KIND]!;
+  const first = table[row + WORD]!;
+  if (kind === SINGLE) return ((registers[first]! << table[row + LEFT]!) >> table[row + RIGHT]!) & table[row + MASK]!;
+  if (kind === PAIR) {
+    const other = registers[first + table[row + STEP]!]!;
+    const joined = (registers[first]! << table[row + LEFT]!) | ((other >>> table[row + DOWN]!) << table[row + UP]!);
+    return (joined >> table[row + RIGHT]!) & table[row + MASK]!;
+  }
+  halves.read(registers, table, row);
+  return halves.number(kind);
+}

@@ -1,0 +1,30 @@
+import type { Diagnostic } from '../../../protocol/diagnostic.ts';
+
+/** More than a person reads; a file that is no network description would otherwise give one per line. */
+const most = 500;
+
+/** Gathers what was found in one file. */
+export class Findings {
+  readonly file: string;
+  readonly #list: Diagnostic[] = [];
+  #left = 0;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  add(severity: Diagnostic['severity'], line: number, message: string, fix?: string): void {
+    if (this.#list.length >= most) this.#left++;
+    else this.#list.push({ file: this.file, line, severity, message, ...(fix === undefined ? {} : { fix }) });
+  }
+
+  /** In the order of the lines. */
+  list(): Diagnostic[] {
+    const sorted = this.#list.toSorted((a, b) => a.line - b.line);
+    if (this.#left > 0) {
+      const message = `${this.#left} more findings are not listed`;
+      sorted.push({ file: this.file, line: 0, severity: 'warning', message });
+    }
+    return sorted;
+  }
+}

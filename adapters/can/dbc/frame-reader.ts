@@ -1,0 +1,150 @@
+import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
+import type { Message, Signal } from './database.ts';
+import { Halves, KIND, load, operation, REGISTERS, rawOf, WIDE } from './extraction.ts';
+import { bytesNeeded, readable } from './layout.ts';
+import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
+
+/** A frame with its name and every signal it carries, physical. */
+export interface ReadFrame {
+  readonly message: string;
+  /**
+   * Integers beyond 2^53 as decimal text and values that are not finite as `nan`, `inf`, `-inf`; with choices, the
+   * name of the value where it has one.
+   */
+  readonly signals: Record<string, number | string>;
+}
+
+export interface FrameReaderOptions {
+  /** Names from the value tables instead of numbers. */
+  readonly choices?: boolean;
+}
+
+/** How one signal is read. */
+interface Reader {
+  readonly signal: Signal;
+  readonly name: string;
+  readonly table: Int32Array;
+  readonly needs: number;
+  /** Factor and offset when both are integers and the result may leave the integers a double can tell apart. */
+  readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
+  readonly parent: number;
+  readonly ranges: readonly (readonly [number, number])[];
+}
+
+const limit = 2 ** 53;
+
+/** Reads every signal of every frame, for people and for comparison; {@link DbcDecoder} is the fast way. */
+export class DbcFrameReader {
+  readonly #bound: readonly BoundDatabase[];
+  readonly #buses: readonly string[];
+  readonly #choices: boolean;
+  readonly #indexes: (readonly MessageIndex[])[] = [];
+  readonly #readers = new Map<Message, readonly Reader[]>();
+  readonly #registers = new Int32Array(REGISTERS);
+  readonly #halves = new Halves();
+
+  /** @param buses names that {@link FrameBatch.bus} indexes; may grow later. */
+  constructor(bound: readonly BoundDatabase[], buses: readonly string[], options: FrameReaderOptions = {}) {
+    this.#bound = bound;
+    this.#buses = buses;
+    this.#choices = options.choices === true;
+  }
+
+  /**
+   * Frame `i` of the batch; undefined when no description of its bus has it, and for error and remote frames.
+   * Signals that a multiplexor does not select and those past the end of the payload are absent.
+   */
+  decode(batch: FrameBatch, i: number): ReadFrame | undefined {
+    const id = batch.id[i]!;
+    if ((id & (REMOTE | ERROR)) !== 0) return undefined;
+    const message = this.#find(batch.bus[i]!, id);
+    if (message === undefined) return undefined;
+    const length = batch.length[i]!;
+    load(this.#registers, batch.data, batch.offset[i]!, length);
+    return { message: message.name, signals: this.#signals(message, length) };
+  }
+
+  #signals(message: Message, length: number): Record<string, number | string> {
+    const readers = this.#readersOf(message);
+    const raws: (number | undefined)[] = [];
+    // Without a prototype, so that no name a file may give its signals is special.
+    const signals: Record<string, number | string> = Object.create(null);
+    for (const { signal, name, table, needs, exact, parent, ranges } of readers) {
+      const selector = parent < 0 ? 0 : raws[parent];
+      const there =
+        needs <= length && selector !== undefined && (parent < 0 || selects(readers[parent]!.signal, selector, ranges));
+      if (!there) {
+        raws.push(undefined);
+        continue;
+      }
+      const raw = rawOf(this.#registers, table, 0, this.#halves);
+      raws.push(raw);
+      const choice = this.#choices ? signal.choices?.get(raw) : undefined;
+      signals[name] = choice ?? this.#physical(signal, table, raw, exact);
+    }
+    return signals;
+  }
+
+  #physical(signal: Signal, table: Int32Array, raw: number, exact: Reader['exact']): number | string {
+    if (exact !== undefined) {
+      const integer = table[KIND] === WIDE ? this.#halves.integer() : BigInt(raw);
+      const value = integer * exact.factor + exact.offset;
+      const number = Number(value);
+      return Math.abs(number) > limit || BigInt(number) !== value ? value.toString() : number;
+    }
+    const value = raw * signal.factor + signal.offset;
+    if (Number.isFinite(value)) return value;
+    return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
+  }
+
+  #find(bus: number, id: number): Message | undefined {
+    this.#indexes[bus] ??= databasesOf(this.#bound, this.#buses[bus]).map((database) => new MessageIndex(database));
+    for (const index of this.#indexes[bus]) {
+      const message = index.find(id);
+      if (message !== undefined) return message;
+    }
+    return undefined;
+  }
+
+  #readersOf(message: Message): readonly Reader[] {
+    let readers = this.#readers.get(message);
+    if (readers === undefined) {
+      readers = readersOf(message.signals.filter(readable));
+      this.#readers.set(message, readers);
+    }
+    return readers;
+  }
+}
+
+/** The raw value of a multiplexor, taken as unsigned, lies in one of the ranges. */
+export function selects(multiplexor: Signal, raw: number, ranges: readonly (readonly [number, number])[]): boolean {
+  const value = raw < 0 && multiplexor.type === 'signed' ? raw + 2 ** multiplexor.length : raw;
+  return ranges.some(([low, high]) => value >= low && value <= high);
+}
+
+/** Multiplexors before the signals they select. */
+function readersOf(signals: readonly Signal[]): Reader[] {
+  const order = new Map<Signal, number>();
+  const readers: Reader[] = [];
+  const add = (signal: Signal): number => {
+    const known = order.get(signal);
+    if (known !== undefined) return known;
+    const { selection } = signal;
+    const parent = selection === undefined ? -1 : add(selection.multiplexor);
+    const table = Int32Array.from(operation(signal));
+    const needs = bytesNeeded(signal);
+    const ranges = selection?.ranges ?? [];
+    const exact = needsExactness(signal) ? { factor: BigInt(signal.factor), offset: BigInt(signal.offset) } : undefined;
+    readers.push({ signal, name: signal.name, table, needs, exact, parent, ranges });
+    order.set(signal, readers.length - 1);
+    return readers.length - 1;
+  };
+  for (const signal of signals) add(signal);
+  return readers;
+}
+
+/** Integers in, integers out, and some of them larger than 2^53. */
+export function needsExactness({ type, length, factor, offset }: Signal): boolean {
+  if (type === 'float' || !Number.isInteger(factor) || !Number.isInteger(offset)) return false;
+  return 2 ** length * Math.abs(factor) + Math.abs(offset) > limit;
+}

@@ -1,0 +1,68 @@
+/** Which message a frame is, by its identifier. */
+import { EXTENDED } from '../../../agent/ports.ts';
+import type { Database, Message } from './database.ts';
+
+/** A network description and the bus it describes; without a bus it describes every bus. */
+export interface BoundDatabase {
+  readonly bus?: string;
+  readonly database: Database;
+}
+
+/** The databases that describe a bus, in the order they were bound. */
+export function databasesOf(bound: readonly BoundDatabase[], bus: string | undefined): Database[] {
+  return bound.filter((entry) => entry.bus === undefined || entry.bus === bus).map((entry) => entry.database);
+}
+
+/**
+ * Parameter group number of a 29-bit identifier, 18 bits (SAE J1939-21 §5.2): extended data page, data page, PDU
+ * format and, from format 240 up, the group extension. Below 240 that byte is the destination and not part of it.
+ */
+export function parameterGroup(id: number): number {
+  const group = (id >>> 8) & 0x3ffff;
+  return ((group >>> 8) & 0xff) < 240 ? group & 0x3ff00 : group;
+}
+
+/** The null address: what network descriptions write where any source may send the group. */
+const anySource = 0xfe;
+
+/**
+ * Finds the message of an identifier. The whole identifier comes first; then, for J1939, the parameter group: the
+ * message with the frame's source address, else the one for any source, else the first with this group.
+ */
+export class MessageIndex {
+  readonly #exact = new Map<number, Message>();
+  readonly #groups = new Map<number, Message[]>();
+
+  constructor(database: Database) {
+    for (const message of database.messages) {
+      if (!message.onBus) continue;
+      this.#exact.set(message.id, message);
+      if (!message.j1939) continue;
+      const group = parameterGroup(message.id);
+      const same = this.#groups.get(group);
+      if (same === undefined) this.#groups.set(group, [message]);
+      else same.push(message);
+    }
+  }
+
+  /** @param id identifier with EXTENDED bit, unsigned. */
+  find(id: number): Message | undefined {
+    const exact = this.#exact.get(id);
+    if (exact !== undefined || id < EXTENDED || this.#groups.size === 0) return exact;
+    const candidates = this.#groups.get(parameterGroup(id));
+    return (
+      candidates?.find((message) => (message.id & 0xff) === (id & 0xff)) ??
+      candidates?.find((message) => (message.id & 0xff) === anySource) ??
+      candidates?.[0]
+    );
+  }
+
+  /** Some identifiers that are not listed can still be matched. */
+  get open(): boolean {
+    return this.#groups.size > 0;
+  }
+
+  get ids(): Iterable<number> {
+    return this.#exact.keys();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../agent/ports.ts';
+
+/** In a longer silence of a log no timer is served: nothing was recorded, so nothing can have been noticed. ms */
+const LONGEST_SILENCE = 10 * 60_000;
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly due: () => void;
+}
+
+/** Time as the log tells it: moves only when told, and serves the timers that fall due on the way in order. */
+export class ReplayClock implements Clock {
+  #now = 0;
+  #monotonic = 0;
+  #started = false;
+  #order = 0;
+  readonly #timers: Timer[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  /** When the next timer is due, in the log's time; Infinity when none is set. */
+  get nextDue(): number {
+    const next = this.#timers[0];
+    return next === undefined ? Number.POSITIVE_INFINITY : this.#now + (next.at - this.#monotonic);
+  }
+
+  after(delay: number, due: () => void): () => void {
+    const timer: Timer = { at: this.#monotonic + Math.max(0, delay), order: this.#order++, due };
+    let place = this.#timers.length;
+    while (place > 0 && (this.#timers[place - 1] as Timer).at > timer.at) place--;
+    this.#timers.splice(place, 0, timer);
+    return () => {
+      const index = this.#timers.indexOf(timer);
+      if (index >= 0) this.#timers.splice(index, 1);
+    };
+  }
+
+  /** Moves on to `at`, UTC ms. An earlier time than now (a log that jumps back) leaves the time as it is. */
+  advanceTo(at: number): void {
+    if (!this.#started) {
+      this.#started = true;
+      this.#now = at;
+      return;
+    }
+    const served = Math.min(at, this.#now + LONGEST_SILENCE);
+    for (let next = this.#timers[0]; next !== undefined && this.nextDue <= served; next = this.#timers[0]) {
+      this.#timers.shift();
+      this.#pass(next.at - this.#monotonic);
+      next.due();
+    }
+    if (at > this.#now) this.#pass(at - this.#now);
+  }
+
+  #pass(elapsed: number): void {
+    this.#now += elapsed;
+    this.#monotonic += elapsed;
+  }
+}

@@ -1,0 +1,76 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { VigieError } from '../../protocol/errors.ts';
+import { createFile, hasCode, unreadable, unwritten } from './files.ts';
+
+/**
+ * A number that only grows and is never given twice, kept in the name of an empty file, `<name>.counter.<n>`. Making
+ * a file that must not exist is atomic across processes, so two of them that sign with one key share the counter
+ * without a lock that a crash could leave behind. It is never below the time in ms, so that copies of a key that
+ * count apart do not collide as long as they do not sign in the same millisecond.
+ */
+export class Counter {
+  readonly #directory: string;
+  readonly #name: string;
+  readonly #now: () => number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(directory: string, name: string, now: () => number) {
+    this.#directory = directory;
+    this.#name = name;
+    this.#now = now;
+  }
+
+  /** The next number, on the medium when it resolves. Rejects with `store.failed`; no number is used up then. */
+  next(): Promise<number> {
+    const claimed = this.#last.then(() => this.#claim());
+    this.#last = claimed.catch(() => undefined);
+    return claimed;
+  }
+
+  async #claim(): Promise<number> {
+    for (;;) {
+      const number = Math.max((await this.#highest()) + 1, Math.floor(this.#now()));
+      if (!Number.isSafeInteger(number)) {
+        throw new VigieError('store.failed', 'the counter is used up; make a new key', { where: this.#path(number) });
+      }
+      try {
+        await createFile(this.#path(number), '', 0o600);
+      } catch (error) {
+        // Another process was faster.
+        if (hasCode(error, 'EEXIST')) continue;
+        throw unwritten(this.#path(number), error);
+      }
+      // One that went past us in between may have given this number and removed its file before we made ours.
+      if ((await this.#highest()) !== number) continue;
+      await this.#forgetBelow(number);
+      return number;
+    }
+  }
+
+  async #highest(): Promise<number> {
+    return Math.max(-1, ...(await this.#numbers()));
+  }
+
+  async #forgetBelow(number: number): Promise<void> {
+    for (const older of await this.#numbers()) {
+      if (older < number) await rm(this.#path(older), { force: true });
+    }
+  }
+
+  async #numbers(): Promise<number[]> {
+    const prefix = `${this.#name}.counter.`;
+    try {
+      const names = await readdir(this.#directory);
+      return names
+        .filter((name) => name.startsWith(prefix) && /^[0-9]+$/.test(name.slice(prefix.length)))
+        .map((name) => Number(name.slice(prefix.length)));
+    } catch (error) {
+      throw unreadable(this.#directory, error, 'it is the directory of the signing keys');
+    }
+  }
+
+  #path(number: number): string {
+    return join(this.#directory, `${this.#name}.counter.${number}`);
+  }
+}

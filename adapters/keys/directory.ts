@@ -1,0 +1,133 @@
+/**
+ * A directory of keys: `<name>.pem` the private key of a signer (PKCS #8, readable by the owner only), `trust.json`
+ * the public parts, `<name>.counter.<n>` how far a signer has counted.
+ */
+import { generateKeyPairSync } from 'node:crypto';
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { VigieError } from '../../protocol/errors.ts';
+import { remoteTypes } from '../../protocol/schema/remote.ts';
+import { createFile, hasCode, readText, replaceFile, unwritten } from './files.ts';
+import {
+  formatTrust,
+  type KeyAlgorithm,
+  keyIdOf,
+  parseTrust,
+  TRUST_FILE,
+  type TrustedKey,
+  unknownKinds,
+} from './trust-file.ts';
+
+/** What may be shown of a key. */
+export interface KeyDescription {
+  readonly name: string;
+  /** Key id, hexadecimal. */
+  readonly kid: string;
+  readonly algorithm: KeyAlgorithm;
+  readonly kinds: readonly string[];
+  /** UTC milliseconds; absent: no limit. */
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+  /** The private key lies in the directory too. */
+  readonly signs: boolean;
+}
+
+export interface GenerateOptions {
+  readonly algorithm: KeyAlgorithm;
+  /** Kinds of command (interface RemoteType) that the key may give. */
+  readonly kinds: readonly string[];
+  /** UTC milliseconds; absent: no limit. */
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+}
+
+/**
+ * Makes a key pair. The private key never leaves the directory; the public part is added to its trust file, which a
+ * running car reads when it is started. Throws `usage.wrong` for a name that is taken or no file name and for kinds
+ * that do not exist, `store.failed` when the disk refuses; nothing is left behind then.
+ */
+export async function generateKey(directory: string, name: string, options: GenerateOptions): Promise<KeyDescription> {
+  checkName(name);
+  const unknown = unknownKinds(options.kinds);
+  if (unknown.length > 0 || options.kinds.length === 0) {
+    const which = unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : 'none given';
+    throw new VigieError('usage.wrong', `kinds of command ${which}; known are ${remoteTypes.join(', ')}`);
+  }
+  const path = join(directory, `${name}.pem`);
+  const trust = join(directory, TRUST_FILE);
+  const taken = 'is there already; choose another name or remove it';
+  await makeDirectory(directory);
+  const trusted = await readTrust(directory);
+  if (trusted.some((key) => key.name === name))
+    throw new VigieError('usage.wrong', `key ${name} ${taken}`, { where: trust });
+  const pair =
+    options.algorithm === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+      : generateKeyPairSync('ed25519');
+  try {
+    await createFile(path, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, 0o600);
+  } catch (error) {
+    throw hasCode(error, 'EEXIST') ? new VigieError('usage.wrong', taken, { where: path }) : unwritten(path, error);
+  }
+  const { algorithm, kinds, notBefore, notAfter } = options;
+  const key: TrustedKey = {
+    name,
+    kid: Buffer.from(keyIdOf(pair.publicKey)).toString('hex'),
+    algorithm,
+    kinds,
+    publicKey: pair.publicKey,
+    ...(notBefore === undefined ? {} : { notBefore }),
+    ...(notAfter === undefined ? {} : { notAfter }),
+  };
+  try {
+    await replaceFile(trust, formatTrust([...trusted, key]));
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+  return describe(key, true);
+}
+
+/**
+ * The keys of a directory's trust file, in its order; none when there is no such file. Throws `configuration.wrong`
+ * when the file is damaged.
+ */
+export async function listKeys(directory: string): Promise<KeyDescription[]> {
+  const keys = await readTrust(directory);
+  return Promise.all(keys.map(async (key) => describe(key, await exists(join(directory, `${key.name}.pem`)))));
+}
+
+/** Throws `usage.wrong` for a name that is not safe as a file name. */
+export function checkName(name: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) return;
+  throw new VigieError('usage.wrong', `a key's name is 1 to 64 letters, digits, - and _; "${name}" is not`);
+}
+
+function describe({ publicKey: _, ...key }: TrustedKey, signs: boolean): KeyDescription {
+  return { ...key, signs };
+}
+
+async function readTrust(directory: string): Promise<TrustedKey[]> {
+  const path = join(directory, TRUST_FILE);
+  if (!(await exists(path))) return [];
+  return parseTrust(await readText(path, 'it was removed just now'), path);
+}
+
+async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unwritten(directory, error);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    // Something is there; whoever reads it says why it cannot be.
+    return true;
+  }
+}

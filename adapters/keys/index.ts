@@ -1,0 +1,5 @@
+/** Keys that sign commands, and the file of those that a car trusts. */
+export { type GenerateOptions, generateKey, type KeyDescription, listKeys } from './directory.ts';
+export { CommandSigner } from './signer.ts';
+export type { KeyAlgorithm } from './trust-file.ts';
+export { TrustStore } from './trust-store.ts';

@@ -1,0 +1,69 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeSigned } from '../../protocol/cose.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { Counter } from './counter.ts';
+import { checkName } from './directory.ts';
+import { readText } from './files.ts';
+import { algorithmOf, algorithms, type KeyAlgorithm, keyIdOf } from './trust-file.ts';
+
+/** Signs commands with one key of a directory. */
+export class CommandSigner {
+  readonly keyId: Uint8Array;
+  readonly #privateKey: KeyObject;
+  readonly #algorithm: KeyAlgorithm;
+  readonly #counter: Counter;
+
+  private constructor(privateKey: KeyObject, algorithm: KeyAlgorithm, counter: Counter) {
+    this.keyId = keyIdOf(createPublicKey(privateKey));
+    this.#privateKey = privateKey;
+    this.#algorithm = algorithm;
+    this.#counter = counter;
+  }
+
+  /**
+   * Reads the private key `name`. Throws `input.unreadable` when it is not there, `input.malformed` when it is no
+   * key for signing commands, `configuration.wrong` when others can read it, each with the path and what to do.
+   */
+  static async open(directory: string, name: string, now: () => number = Date.now): Promise<CommandSigner> {
+    checkName(name);
+    const path = join(directory, `${name}.pem`);
+    const text = await readText(path, `make it with \`vigie keys make ${name}\` or name another directory`);
+    if (process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0) {
+      throw new VigieError('configuration.wrong', 'others can read or write this private key; `chmod 600` it', {
+        where: path,
+      });
+    }
+    const privateKey = parse(text, path);
+    const algorithm = algorithmOf(privateKey);
+    if (algorithm === undefined) {
+      throw new VigieError('input.malformed', 'must be a key of P-256 or Ed25519; make a new one', { where: path });
+    }
+    return new CommandSigner(privateKey, algorithm, new Counter(directory, name, now));
+  }
+
+  /**
+   * The signed command (COSE_Sign1). `payload` makes the command with the counter that it is given, which is on disk
+   * by then and never given again, whether the command is sent or not. Rejects with `store.failed` when it cannot be
+   * and with what `payload` throws.
+   */
+  async sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array> {
+    const counter = await this.#counter.next();
+    const header = { algorithm: algorithms[this.#algorithm], keyId: this.keyId };
+    return encodeSigned(payload(counter), header, (toBeSigned) =>
+      this.#algorithm === 'ES256'
+        ? sign('sha256', toBeSigned, { key: this.#privateKey, dsaEncoding: 'ieee-p1363' })
+        : sign(null, toBeSigned, this.#privateKey),
+    );
+  }
+}
+
+function parse(text: string, path: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch (cause) {
+    const what = `is no private key in PEM: ${(cause as Error).message}; restore it or make a new one`;
+    throw new VigieError('input.malformed', what, { where: path, cause });
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The trust file: JSON that goes into the car and says whose commands it obeys.
+ *
+ *     { "version": 1, "keys": [ { "name": "bench", "kid": "9f86d081884c7d65", "algorithm": "ES256",
+ *       "kinds": ["Doors"], "publicKey": "<SubjectPublicKeyInfo, base64>", "notAfter": "2030-01-01T00:00:00.000Z" } ] }
+ */
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { type Algorithm, EDDSA, ES256 } from '../../protocol/cose.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { remoteTypes } from '../../protocol/schema/remote.ts';
+
+/** The signature algorithms by the names that people use. */
+export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, Algorithm>;
+export type KeyAlgorithm = keyof typeof algorithms;
+
+/** Name of the trust file in a directory of keys. */
+export const TRUST_FILE = 'trust.json';
+const VERSION = 1;
+
+/** A key whose commands a car obeys. */
+export interface TrustedKey {
+  readonly name: string;
+  /** Key id: the first 8 bytes of SHA-256 of the SubjectPublicKeyInfo, hexadecimal. */
+  readonly kid: string;
+  readonly algorithm: KeyAlgorithm;
+  /** Kinds of command (interface RemoteType) that it may give. */
+  readonly kinds: readonly string[];
+  readonly publicKey: KeyObject;
+  /** UTC milliseconds; absent: no limit. */
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+}
+
+/** The key id that a public key has. */
+export function keyIdOf(publicKey: KeyObject): Uint8Array {
+  const digest = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest();
+  return new Uint8Array(digest.subarray(0, 8));
+}
+
+/** The signature algorithm that a key, public or private, is for; undefined for keys of other kinds. */
+export function algorithmOf(key: KeyObject): KeyAlgorithm | undefined {
+  if (key.asymmetricKeyType === 'ed25519') return 'Ed25519';
+  const curve = key.asymmetricKeyDetails?.namedCurve;
+  return key.asymmetricKeyType === 'ec' && curve === 'prime256v1' ? 'ES256' : undefined;
+}
+
+/** The kinds of command among `kinds` that do not exist. */
+export function unknownKinds(kinds: readonly string[]): string[] {
+  return kinds.filter((kind) => !(remoteTypes as readonly string[]).includes(kind));
+}
+
+/** The text of a trust file. */
+export function formatTrust(keys: readonly TrustedKey[]): string {
+  const entries = keys.map(({ publicKey, notBefore, notAfter, ...key }) => ({
+    ...key,
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    ...(notBefore === undefined ? {} : { notBefore: new Date(notBefore).toISOString() }),
+    ...(notAfter === undefined ? {} : { notAfter: new Date(notAfter).toISOString() }),
+  }));
+  return `${JSON.stringify({ version: VERSION, keys: entries }, undefined, 2)}\n`;
+}
+
+/** Reads a trust file. Throws `configuration.wrong` that names the file, the member and what it must be. */
+export function parseTrust(text: string, path: string): TrustedKey[] {
+  const fail = (what: string, cause?: unknown): VigieError =>
+    new VigieError('configuration.wrong', `${what}; restore the file or make the keys anew`, { where: path, cause });
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw fail(`is not JSON: ${(error as Error).message}`, error);
+  }
+  if (!isObject(content)) throw fail('must be an object');
+  if (content['version'] !== VERSION) throw fail(`version must be ${VERSION}`);
+  const entries = content['keys'];
+  if (!Array.isArray(entries)) throw fail('keys must be a list');
+  const keys = entries.map((entry: unknown, index) =>
+    trustedKey(entry, (what, cause) => fail(`keys[${index}]${what}`, cause)),
+  );
+  for (const [index, { kid, name }] of keys.entries()) {
+    const other = keys.findIndex((key) => key.kid === kid || key.name === name);
+    if (other < index) throw fail(`keys[${index}] has the kid or name of keys[${other}]`);
+  }
+  return keys;
+}
+
+function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => VigieError): TrustedKey {
+  if (!isObject(entry)) throw fail(' must be an object');
+  const { name, kid, algorithm, kinds, publicKey: encoded } = entry;
+  if (typeof name !== 'string' || name === '') throw fail('.name must be a text');
+  if (typeof encoded !== 'string') throw fail('.publicKey must be a base64 text');
+  let publicKey: KeyObject;
+  try {
+    publicKey = createPublicKey({ key: Buffer.from(encoded, 'base64'), type: 'spki', format: 'der' });
+  } catch (error) {
+    throw fail(`.publicKey is no SubjectPublicKeyInfo in base64: ${(error as Error).message}`, error);
+  }
+  const actual = algorithmOf(publicKey);
+  if (actual === undefined) throw fail('.publicKey must be of P-256 or Ed25519');
+  if (algorithm !== actual) throw fail(`.algorithm must be ${actual}, which the public key is for`);
+  const id = Buffer.from(keyIdOf(publicKey)).toString('hex');
+  if (kid !== id) throw fail(`.kid must be ${id}, which the public key has`);
+  if (!Array.isArray(kinds) || kinds.length === 0 || !kinds.every((kind) => typeof kind === 'string')) {
+    throw fail('.kinds must be a list of kinds of command');
+  }
+  const unknown = unknownKinds(kinds);
+  if (unknown.length > 0) throw fail(`.kinds has ${unknown.join(', ')}; known are ${remoteTypes.join(', ')}`);
+  const notBefore = moment(entry, 'notBefore', fail);
+  const notAfter = moment(entry, 'notAfter', fail);
+  return {
+    name,
+    kid,
+    algorithm: actual,
+    kinds,
+    publicKey,
+    ...(notBefore === undefined ? {} : { notBefore }),
+    ...(notAfter === undefined ? {} : { notAfter }),
+  };
+}
+
+/** RFC 3339: without an offset the date would depend on where it is read. */
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+function moment(entry: object, member: string, fail: (what: string) => VigieError): number | undefined {
+  const value = (entry as Record<string, unknown>)[member];
+  if (value === undefined) return undefined;
+  const time = typeof value === 'string' && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(time)) throw fail(`.${member} must be a date such as 2030-01-01T00:00:00Z`);
+  return time;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

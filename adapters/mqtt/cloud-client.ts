@@ -1,0 +1,199 @@
+/** The other end of the way: a client for those who watch a car or send it something. */
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Connection, Incoming } from './connection.ts';
+import { Dialer } from './dialer.ts';
+import { matches } from './filter.ts';
+import type { MqttAddress } from './link.ts';
+import { makeTargets } from './socket.ts';
+
+export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
+  /** Bytes of the largest packet that is accepted; default 1 MiB. */
+  readonly maximumPacket?: number;
+  /** Milliseconds an attempt may take until the broker accepts; default 10 s. */
+  readonly connectTimeout?: number;
+  readonly log?: Log;
+}
+
+/** What came with a message. */
+export interface Delivery {
+  /** The broker had kept it before the subscription was made. */
+  readonly retained: boolean;
+  readonly correlation: Uint8Array | undefined;
+}
+
+export type Receive = (topic: string, payload: Uint8Array, delivery: Delivery) => void;
+
+export interface PublishOptions {
+  readonly retain?: boolean;
+  /** Seconds after which the broker drops it for those who are away. */
+  readonly expiry?: number;
+  readonly responseTopic?: string;
+  readonly correlation?: Uint8Array;
+}
+
+export interface Subscription {
+  readonly filter: string;
+  /** Ends it; resolves on the broker's acknowledgement. */
+  close(): Promise<void>;
+}
+
+interface Subscriber {
+  readonly filter: string;
+  readonly receive: Receive;
+}
+
+interface First {
+  resolve(): void;
+  reject(error: VigieError): void;
+}
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Milliseconds that {@link CloudClient.close} may take. */
+const farewell = 3000;
+
+/**
+ * Connects once with a clear error when that fails, and by itself ever after; the broker keeps what comes meanwhile,
+ * until {@link CloudClient.close}.
+ */
+export class CloudClient {
+  readonly #dialer: Dialer;
+  readonly #log: Log;
+  readonly #subscribers = new Set<Subscriber>();
+  #connection: Connection | undefined;
+  #begun = false;
+  /** Settles the first attempt; later calls of it mean nothing. */
+  readonly #first: First;
+
+  private constructor(url: string | readonly string[], options: CloudClientOptions, first: First) {
+    this.#first = first;
+    this.#log = options.log ?? silent;
+    const identity = {
+      clientId: options.clientId ?? `vigie-${randomUUID()}`,
+      username: options.username,
+      password: options.password,
+      keepalive: options.keepalive ?? 30,
+      sessionExpiry: options.sessionExpiry ?? 3600,
+      maximumPacket: options.maximumPacket ?? 0x10_0000,
+      window: 20,
+      timeout: options.connectTimeout ?? 10_000,
+    };
+    this.#dialer = new Dialer(
+      {
+        targets: makeTargets(url, options.tls),
+        protocol: options.protocol ?? 'auto',
+        identity,
+        backoff: { first: 500, longest: 10_000 },
+        random: Math.random,
+        log: this.#log,
+      },
+      {
+        ready: (connection, sessionPresent) => void this.#ready(connection, sessionPresent),
+        message: (message) => this.#received(message),
+        lost: () => {
+          this.#connection = undefined;
+        },
+        failed: (error) => {
+          if (this.#begun) return;
+          this.#dialer.stop();
+          this.#first.reject(error);
+        },
+      },
+    );
+  }
+
+  /**
+   * Rejects with `link.refused` (where, why, what to do) when no address lets us in at first, and with
+   * `configuration.wrong` for URLs and certificates that cannot be.
+   */
+  static connect(url: string | readonly string[], options: CloudClientOptions = {}): Promise<CloudClient> {
+    return new Promise((resolve, reject) => {
+      const client = new CloudClient(url, options, { resolve: () => resolve(client), reject });
+    });
+  }
+
+  get connected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /**
+   * Receives what matches `filter`, at least once, from the broker's acknowledgement on. Where filters overlap, a
+   * message may come more than once. Rejects with `link.refused` or `link.lost`.
+   */
+  async subscribe(filter: string, receive: Receive): Promise<Subscription> {
+    const subscriber = { filter, receive };
+    // Before it is acknowledged: retained messages may come before the SUBACK (MQTT 5 clause 3.8.4).
+    this.#subscribers.add(subscriber);
+    try {
+      await this.#required(filter).subscribe(filter);
+    } catch (error) {
+      this.#subscribers.delete(subscriber);
+      throw error;
+    }
+    return {
+      filter,
+      close: async () => {
+        if (!this.#subscribers.delete(subscriber)) return;
+        if ([...this.#subscribers].some((other) => other.filter === filter)) return;
+        await this.#connection?.unsubscribe(filter);
+      },
+    };
+  }
+
+  /** Resolves on the broker's acknowledgement (QoS 1); rejects with `link.refused`, or `link.lost` and is not sent. */
+  async publish(topic: string, payload: Uint8Array, options: PublishOptions = {}): Promise<void> {
+    const { retain = false, ...rest } = options;
+    await this.#required(topic).publish({ topic, payload, retain, ...rest });
+  }
+
+  /** Disconnects; after three seconds without the broker's part. */
+  async close(): Promise<void> {
+    this.#dialer.stop();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection === undefined) return;
+    // MQTT 3.1.1 has no word to forget a session, so it is at least left without a filter that would fill it.
+    if (connection.version === 4) {
+      const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
+      for (const filter of filters) this.#ignoring(connection.unsubscribe(filter), filter);
+    }
+    await connection.end(farewell, undefined, { forgetSession: true });
+  }
+
+  #required(where: string): Connection {
+    if (this.#connection !== undefined) return this.#connection;
+    throw new VigieError('link.lost', 'there is no connection to the broker; it is being made again', { where });
+  }
+
+  async #ready(connection: Connection, sessionPresent: boolean): Promise<void> {
+    try {
+      const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
+      if (!sessionPresent) await Promise.all([...filters].map((filter) => connection.subscribe(filter)));
+    } catch (error) {
+      this.#log.warn('cloud.subscription', { reason: String(error) });
+      connection.destroy('a subscription was not acknowledged');
+      return;
+    }
+    if (connection.ended) return;
+    this.#connection = connection;
+    this.#begun = true;
+    this.#first.resolve();
+  }
+
+  #received({ topic, payload, retained, correlation }: Incoming): void {
+    for (const { filter, receive } of this.#subscribers) {
+      if (!matches(filter, topic)) continue;
+      try {
+        receive(topic, payload, { retained, correlation });
+      } catch (error) {
+        this.#log.error('cloud.handler', { topic, reason: String(error) });
+      }
+    }
+  }
+
+  #ignoring(promise: Promise<void>, filter: string): void {
+    promise.catch((error: unknown) => this.#log.warn('cloud.unsubscription', { filter, reason: String(error) }));
+  }
+}

@@ -1,0 +1,368 @@
+/** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
+import type { Socket } from 'node:net';
+import { ErrorWithReasonCode, type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
+import { VigieError } from '../../protocol/errors.ts';
+import { EmptyStore } from './empty-store.ts';
+import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
+import type { Closing, Version } from './protocol-choice.ts';
+import { contentType, type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
+import { asBuffer, openSocket, type Target } from './socket.ts';
+
+/** What the client says of itself, the same on every connection. */
+export interface Identity {
+  readonly clientId: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** Seconds without a packet after which the broker is asked whether it is there; lost after 1.5 of it. */
+  readonly keepalive: number;
+  /** Seconds the broker keeps subscriptions and messages while the client is away (MQTT 5; 3.1.1 has no limit). */
+  readonly sessionExpiry: number;
+  /** Bytes of the largest packet that is accepted. */
+  readonly maximumPacket: number;
+  /** Publishes that may wait for their acknowledgement at a time. */
+  readonly window: number;
+  /** Milliseconds from dialing to CONNACK. */
+  readonly timeout: number;
+  readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
+}
+
+export interface ConnectionEvents {
+  /** The broker accepted; `sessionPresent` when it still has the session of before. */
+  ready(sessionPresent: boolean): void;
+  message(message: Incoming): void;
+  /** A packet of this size was not taken; the connection ends, unless the packet came in one piece. */
+  oversize(bytes: number): void;
+  /** Called once, last. */
+  closed(closing: Closing): void;
+}
+
+/** A message from the broker; the payload is a copy that may be kept. */
+export interface Incoming {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly retained: boolean;
+  readonly correlation: Uint8Array | undefined;
+  readonly responseTopic: string | undefined;
+}
+
+/** Packets a client may get from a broker and has asked for (MQTT 5 clause 2.1.2; no AUTH, no QoS 2 of our own). */
+const fromBrokers: ReadonlySet<string> = new Set([
+  'connack',
+  'publish',
+  'puback',
+  'pubrel',
+  'suback',
+  'unsuback',
+  'pingresp',
+  'disconnect',
+]);
+
+interface Pending {
+  readonly message: Outgoing;
+  resolve(): void;
+  reject(error: VigieError): void;
+}
+
+export class Connection {
+  readonly version: Version;
+  readonly target: Target;
+  readonly #identity: Identity;
+  readonly #events: ConnectionEvents;
+  readonly #client: MqttClient;
+  readonly #socket: Socket;
+  readonly #inFlight = new Set<Pending>();
+  /** Publishes beyond the window; they live and die with this connection. */
+  readonly #waiting = new Set<Pending>();
+  #refilling = false;
+  readonly #timer: NodeJS.Timeout;
+  #stage: Closing['stage'] = 'dialing';
+  /** Publishes are taken. */
+  #open = false;
+  /** Messages are left to the broker, which keeps them in the session. */
+  #leaving = false;
+  #window: number;
+  #limits: NonNullable<IConnackPacket['properties']> = {};
+  #cause: Error | undefined;
+  /** Why this side ended it. */
+  #ended: string | undefined;
+
+  constructor(target: Target, version: Version, identity: Identity, events: ConnectionEvents) {
+    this.target = target;
+    this.version = version;
+    this.#identity = identity;
+    this.#events = events;
+    this.#window = identity.window;
+    this.#socket = openSocket(target, () => {
+      if (this.#stage === 'dialing') this.#stage = 'connecting';
+    });
+    this.#watchSizes();
+    this.#client = new MqttClient(() => this.#socket, clientOptions(version, identity));
+    this.#timer = setTimeout(() => this.destroy(`no answer within ${identity.timeout / 1000} s`), identity.timeout);
+    this.#listen();
+  }
+
+  /** The broker has accepted the CONNECT. */
+  get accepted(): boolean {
+    return this.#stage === 'connected';
+  }
+
+  /** Nothing can be published any more. */
+  get ended(): boolean {
+    return this.#stage === 'connected' && !this.#open;
+  }
+
+  /** The smaller of our window and the broker's Receive Maximum (MQTT 5 clause 3.2.2.3.3). */
+  get window(): number {
+    return this.#window;
+  }
+
+  /**
+   * Resolves on PUBACK. Beyond the window it waits for a slot. Rejects with `link.lost` when the connection ends
+   * first, with `link.refused` for a negative reason code or what the broker said in CONNACK that it does not take.
+   */
+  publish(message: Outgoing): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.#open) return reject(this.#lost(message.topic));
+      const fault = unsendable(message, this.#limits.maximumPacketSize);
+      if (fault !== undefined) return reject(fault);
+      const pending = { message, resolve, reject };
+      if (this.#inFlight.size < this.#window) this.#send(pending);
+      else this.#waiting.add(pending);
+    });
+  }
+
+  /** Resolves on SUBACK with QoS 1; rejects with `link.refused` or `link.lost`. */
+  subscribe(filter: string): Promise<void> {
+    return this.#ask(filter, (done) => {
+      this.#client.subscribe(filter, { qos: 1 }, (error, granted) => {
+        const code = granted?.[0]?.qos ?? 0;
+        done(error ?? (code >= 0x80 ? new ErrorWithReasonCode('Subscription refused', code) : null));
+      });
+    });
+  }
+
+  /** Resolves on UNSUBACK. */
+  unsubscribe(filter: string): Promise<void> {
+    return this.#ask(filter, (done) => this.#client.unsubscribe(filter, (error) => done(error ?? null)));
+  }
+
+  /**
+   * Ends it in order: what waits for a slot is rejected, `last` is published, what is in flight is waited for, then
+   * DISCONNECT. What comes meanwhile is not acknowledged, so the broker sends it again in the next connection. After
+   * `deadline` milliseconds the socket is destroyed instead. Settles when the socket is closed; rejects when `last`
+   * was not acknowledged.
+   */
+  async end(deadline: number, last?: Outgoing, options: { readonly forgetSession?: boolean } = {}): Promise<void> {
+    if (this.#socket.closed) return;
+    this.#leaving = true;
+    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
+    const late = setTimeout(() => this.destroy(`the broker did not answer within ${deadline / 1000} s`), deadline);
+    for (const pending of this.#waiting) pending.reject(this.#lost(pending.message.topic));
+    this.#waiting.clear();
+    const farewell = last === undefined || !this.#open ? undefined : this.publish(last);
+    this.#open = false;
+    try {
+      await farewell;
+    } finally {
+      this.#ended ??= 'closed by this side';
+      const forget = options.forgetSession === true && this.version === 5;
+      if (this.#stage !== 'connected') this.#socket.destroy();
+      else this.#client.end(false, forget ? { reasonCode: 0, properties: { sessionExpiryInterval: 0 } } : {});
+      await closed;
+      clearTimeout(late);
+    }
+  }
+
+  /** Ends it at once; the broker will publish the will. */
+  destroy(reason: string): void {
+    this.#ended ??= reason;
+    this.#socket.destroy();
+  }
+
+  #listen(): void {
+    const client = this.#client;
+    client.on('connect', (connack) => this.#accepted(connack));
+    client.on('message', (topic, payload, packet) => this.#received(topic, payload, packet));
+    // With an error here the library does not acknowledge the message; it has no other effect.
+    client.handleMessage = (_packet, done) => done(this.#leaving ? new Error('left to the broker') : undefined);
+    client.on('packetreceive', (packet) => {
+      if (!fromBrokers.has(packet.cmd)) this.#fail(new Error(`the broker sent ${packet.cmd}, which is for brokers`));
+      // Our subscriptions ask for QoS 1 at most [MQTT-3.8.4-8]; the library would store a QoS 2 message.
+      if (packet.cmd === 'publish' && packet.qos === 2) this.#fail(new Error('the broker sent a message with QoS 2'));
+    });
+    client.on('disconnect', (packet) => {
+      const code = packet.reasonCode ?? 0;
+      this.#fail(
+        new ErrorWithReasonCode(
+          packet.properties?.reasonString ?? `the broker disconnected: ${reasonText(code)}`,
+          code,
+        ),
+      );
+    });
+    // After an error the library may leave the socket open, for instance when bytes cannot be parsed.
+    client.on('error', (error) => this.#fail(error));
+    client.on('close', () => this.#closed());
+  }
+
+  #fail(error: Error): void {
+    this.#cause ??= error;
+    this.#socket.destroy();
+  }
+
+  #accepted(connack: IConnackPacket): void {
+    clearTimeout(this.#timer);
+    this.#stage = 'connected';
+    this.#open = true;
+    this.#limits = connack.properties ?? {};
+    this.#window = Math.min(this.#identity.window, this.#limits.receiveMaximum ?? 0xffff);
+    this.#events.ready(connack.sessionPresent);
+  }
+
+  #received(topic: string, payload: Buffer, packet: IPublishPacket): void {
+    if (this.#leaving) return;
+    // A packet that came within one read has passed the watch; on MQTT 5 the library has ended the connection.
+    const bytes = packetBytes(packet.length ?? payload.length);
+    if (bytes > this.#identity.maximumPacket) {
+      this.#events.oversize(bytes);
+      return;
+    }
+    const properties = packet.properties;
+    this.#events.message({
+      topic,
+      payload: new Uint8Array(payload),
+      retained: packet.retain,
+      correlation: properties?.correlationData === undefined ? undefined : new Uint8Array(properties.correlationData),
+      responseTopic: properties?.responseTopic,
+    });
+  }
+
+  #send(pending: Pending): void {
+    const { message } = pending;
+    this.#inFlight.add(pending);
+    this.#client.publish(message.topic, asBuffer(message.payload), publishOptions(message, this.version), (error) => {
+      this.#inFlight.delete(pending);
+      if (error === undefined || error === null) pending.resolve();
+      else pending.reject(refusal(message.topic, error));
+      if (this.#waiting.size > 0 && !this.#refilling) {
+        this.#refilling = true;
+        // After all acknowledgements that came together, so that what follows goes out together too.
+        queueMicrotask(() => this.#refill());
+      }
+    });
+  }
+
+  #refill(): void {
+    this.#refilling = false;
+    for (const next of this.#waiting) {
+      if (this.#inFlight.size >= this.#window || this.#socket.destroyed) break;
+      this.#waiting.delete(next);
+      this.#send(next);
+    }
+  }
+
+  #ask(filter: string, start: (done: (error: Error | null) => void) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.#open) return reject(this.#lost(filter));
+      start((error) => {
+        if (error === null) resolve();
+        else reject(this.#socket.destroyed ? this.#lost(filter) : refusal(filter, error));
+      });
+    });
+  }
+
+  #closed(): void {
+    clearTimeout(this.#timer);
+    this.#open = false;
+    const lost = [...this.#inFlight, ...this.#waiting];
+    this.#inFlight.clear();
+    this.#waiting.clear();
+    for (const pending of lost) pending.reject(this.#lost(pending.message.topic));
+    const code = this.#cause !== undefined && 'code' in this.#cause ? this.#cause.code : undefined;
+    this.#events.closed({
+      stage: this.#stage,
+      reason: this.#ended ?? this.#cause?.message ?? 'the broker closed the connection',
+      code: typeof code === 'number' ? code : undefined,
+      silent: this.#ended === undefined && (code === undefined || code === 'ECONNRESET' || code === 'EPIPE'),
+      cause: this.#cause,
+    });
+  }
+
+  #lost(where: string): VigieError {
+    return new VigieError('link.lost', 'there is no connection to the broker', { where, cause: this.#cause });
+  }
+
+  /**
+   * Lets no packet above the maximum gather in the library's parser, which collects whole packets of up to 256 MiB.
+   * The rest of such a packet is read and dropped, a PUBLISH with QoS 1 is acknowledged (a broker that keeps the
+   * session would send it again on every connection, and nothing else would ever arrive), and the connection ends.
+   */
+  #watchSizes(): void {
+    const bound = new PacketBound(this.#identity.maximumPacket);
+    let refused = false;
+    // Added before the library pipes the socket, so it sees each chunk first.
+    this.#socket.on('data', (chunk: Buffer) => {
+      const oversize = bound.feed(chunk);
+      if (oversize === undefined) return;
+      if (!refused) {
+        refused = true;
+        this.#refuse(oversize);
+      }
+      // After the library has answered the packets before it.
+      if (oversize.complete) setImmediate(() => this.#socket.end(puback(oversize.id ?? 0)));
+    });
+  }
+
+  #refuse(oversize: Oversize): void {
+    this.#open = false;
+    this.#ended ??= `a packet of ${oversize.bytes} bytes came, ${this.#identity.maximumPacket} are allowed`;
+    this.#events.oversize(oversize.bytes);
+    if (!oversize.acknowledged) this.#socket.destroy();
+    this.#socket.unpipe();
+    this.#socket.resume();
+  }
+}
+
+/** PUBACK with success, the same bytes in 3.1.1 and 5 (clause 3.4). */
+function puback(id: number): Uint8Array {
+  return Uint8Array.of(0x40, 2, id >> 8, id & 0xff);
+}
+
+function clientOptions(version: Version, identity: Identity): IClientOptions {
+  const { will } = identity;
+  const properties = { contentType, willDelayInterval: will?.delay ?? 0 };
+  return {
+    protocolId: 'MQTT',
+    protocolVersion: version,
+    clientId: identity.clientId,
+    // Clean Start on MQTT 5: the session of before is taken up, so that what came while away arrives.
+    clean: false,
+    keepalive: identity.keepalive,
+    ...(identity.username === undefined ? {} : { username: identity.username }),
+    ...(identity.password === undefined ? {} : { password: identity.password }),
+    ...(will === undefined
+      ? {}
+      : {
+          will: {
+            topic: will.topic,
+            payload: asBuffer(will.payload),
+            qos: 1,
+            retain: true,
+            ...(version === 5 ? { properties } : {}),
+          },
+        }),
+    ...(version === 5
+      ? {
+          properties: { sessionExpiryInterval: identity.sessionExpiry, maximumPacketSize: identity.maximumPacket },
+          autoAssignTopicAlias: true,
+        }
+      : {}),
+    // The library keeps nothing and repeats nothing: that is the outbox's, and this client ends with its socket.
+    reconnectPeriod: 0,
+    resubscribe: false,
+    queueQoSZero: false,
+    outgoingStore: new EmptyStore(),
+    incomingStore: new EmptyStore(),
+    // The connection has a timer of its own, the longest of the library's is 2^31 - 1 ms.
+    connectTimeout: 0x7fff_ffff,
+  };
+}

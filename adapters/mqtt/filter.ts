@@ -1,0 +1,14 @@
+/** Topic filters (MQTT 5 clause 4.7). */
+
+/** True when `topic` is matched by `filter`: `+` stands for one level, a last `#` for any number, also none. */
+export function matches(filter: string, topic: string): boolean {
+  const wanted = filter.split('/');
+  const levels = topic.split('/');
+  // [MQTT-4.7.2-1]: wildcards in the first level do not match topics of the broker's own.
+  if (topic.startsWith('$') && (wanted[0] === '#' || wanted[0] === '+')) return false;
+  for (const [i, level] of wanted.entries()) {
+    if (level === '#') return true;
+    if (i >= levels.length || (level !== '+' && level !== levels[i])) return false;
+  }
+  return wanted.length === levels.length;
+}

@@ -1,0 +1,12 @@
+/** MQTT: the car's link, a client for the other end, and a broker for the bench. */
+export {
+  CloudClient,
+  type CloudClientOptions,
+  type Delivery,
+  type PublishOptions,
+  type Receive,
+  type Subscription,
+} from './cloud-client.ts';
+export { EmbeddedBroker, type EmbeddedBrokerOptions } from './embedded-broker.ts';
+export { type MqttAddress, MqttLink, type MqttLinkOptions, type Presence } from './link.ts';
+export type { TlsFiles } from './socket.ts';

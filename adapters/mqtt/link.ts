@@ -1,0 +1,231 @@
+/** The car's way to its broker. */
+import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { downFilter, presenceTopic } from '../../protocol/topics.ts';
+import type { BackoffOptions } from './backoff.ts';
+import type { Connection, Identity, Incoming } from './connection.ts';
+import { Dialer } from './dialer.ts';
+import type { Version } from './protocol-choice.ts';
+import { makeTargets, type Target, type TlsFiles } from './socket.ts';
+
+/** What is kept, retained, at the car's presence topic. */
+export interface Presence {
+  readonly topic: string;
+  readonly online: Uint8Array;
+  /** For a car that goes to sleep and will come back by itself; without it `offline` is used. */
+  readonly asleep?: Uint8Array;
+  /** Also the will, published by the broker when the connection is lost. */
+  readonly offline: Uint8Array;
+  /** Seconds the broker waits with the will, so that a short tunnel is no absence (MQTT 5 only; default 10). */
+  readonly willDelay?: number;
+}
+
+/** Which broker, and how to show oneself there. */
+export interface MqttAddress {
+  /** One broker or several that stand for each other, tried in turn: `mqtt://host:1883`, `mqtts://host:8883`. */
+  readonly url: string | readonly string[];
+  /** Default: the VIN. The session is kept under this name; two clients of one name disconnect each other. */
+  readonly clientId?: string;
+  /** Default `auto`: MQTT 5, or 3.1.1 where that is refused. */
+  readonly protocol?: 'auto' | Version;
+  readonly tls?: TlsFiles;
+  readonly username?: string;
+  readonly password?: string;
+  /** Seconds, 1..65535; default 60. */
+  readonly keepalive?: number;
+  /** Seconds the broker keeps commands for a car that is away; default a week. MQTT 3.1.1 brokers set their own. */
+  readonly sessionExpiry?: number;
+}
+
+export interface MqttLinkOptions extends MqttAddress {
+  readonly vin: string;
+  /** Topic filter of what is sent to the car; default that of `vin`. */
+  readonly down?: string;
+  /** Default: the words online, asleep and offline at the presence topic of `vin`. */
+  readonly presence?: Presence;
+  /**
+   * Bytes of the largest packet that is accepted; default 64 KiB. MQTT 5 tells the broker, which then holds larger
+   * ones back. On 3.1.1 a larger packet is dropped and acknowledged, and may cost a reconnection.
+   */
+  readonly maximumPacket?: number;
+  /** Publishes that may wait for their acknowledgement at a time; default 20. */
+  readonly window?: number;
+  /** Milliseconds; default 1 s to 2 min. */
+  readonly backoff?: BackoffOptions;
+  /** Milliseconds an attempt may take until the broker accepts; default 20 s. */
+  readonly connectTimeout?: number;
+  /** Milliseconds that {@link MqttLink.close} may take; default 3 s. */
+  readonly closeTimeout?: number;
+  readonly log: Log;
+  /** Numbers in 0 (included) to 1 (excluded), for the jitter of waits. */
+  readonly random?: () => number;
+}
+
+const WEEK = 7 * 86_400;
+
+/**
+ * A {@link Link} over MQTT 5 or 3.1.1. It reconnects for as long as it is open and keeps no message: a publish that
+ * is not acknowledged on the connection it was made on is rejected with `link.lost` and never sent again from here.
+ */
+export class MqttLink implements Link {
+  readonly #options: MqttLinkOptions;
+  readonly #targets: readonly Target[];
+  readonly #identity: Identity;
+  readonly #presence: Presence;
+  readonly #down: string;
+  #dialer: Dialer | undefined;
+  #closing: Promise<void> | undefined;
+  #events: LinkEvents | undefined;
+  /** The connection that was accepted, subscribed or not. */
+  #accepted: Connection | undefined;
+  #up = false;
+  /** The broker has our subscription in the session it keeps. */
+  #subscribed = false;
+
+  /** Throws `configuration.wrong` for URLs, certificates or numbers that cannot be. */
+  constructor(options: MqttLinkOptions) {
+    const presence = options.presence ?? presenceOf(options.vin);
+    this.#options = options;
+    this.#presence = presence;
+    this.#down = options.down ?? downFilter(options.vin);
+    this.#targets = makeTargets(options.url, options.tls);
+    this.#identity = {
+      clientId: options.clientId ?? options.vin,
+      username: options.username,
+      password: options.password,
+      keepalive: within('keepalive', options.keepalive ?? 60, 1, 0xffff),
+      sessionExpiry: within('sessionExpiry', options.sessionExpiry ?? WEEK, 0, 0xffff_ffff),
+      maximumPacket: within('maximumPacket', options.maximumPacket ?? 0x1_0000, 128, 0x1000_0004),
+      window: within('window', options.window ?? 20, 1, 0xffff),
+      timeout: options.connectTimeout ?? 20_000,
+      will: {
+        topic: presence.topic,
+        payload: presence.offline,
+        delay: within('willDelay', presence.willDelay ?? 10, 0, 0xffff_ffff),
+      },
+    };
+  }
+
+  get connected(): boolean {
+    return this.#up;
+  }
+
+  /** Publishes worth making at a time: ours or what the broker allows, the smaller. More wait for a slot here. */
+  get window(): number {
+    return this.#accepted?.window ?? this.#identity.window;
+  }
+
+  /** The version that is spoken now. */
+  get protocol(): Version | undefined {
+    return this.#accepted?.version;
+  }
+
+  /** Starts connecting and goes on until {@link close}. A message may come before `up`: it waited in the session. */
+  open(events: LinkEvents): void {
+    if (this.#dialer !== undefined || this.#closing !== undefined)
+      throw new VigieError('usage.wrong', 'the link is open already');
+    this.#events = events;
+    const { backoff = { first: 1000, longest: 120_000 }, random = Math.random } = this.#options;
+    const { log, protocol = 'auto' } = this.#options;
+    this.#dialer = new Dialer(
+      { targets: this.#targets, protocol, identity: this.#identity, backoff, random, log },
+      {
+        ready: (connection, sessionPresent) => void this.#ready(connection, sessionPresent),
+        message: (message) => this.#received(message),
+        lost: (connection, reason) => {
+          if (connection === this.#accepted) this.#lost(reason);
+        },
+        failed: () => undefined,
+      },
+    );
+  }
+
+  publish(message: OutgoingMessage): Promise<void> {
+    if (!this.#up || this.#accepted === undefined) {
+      return Promise.reject(
+        new VigieError('link.lost', 'there is no connection to the broker', { where: message.topic }),
+      );
+    }
+    return this.#accepted.publish(message);
+  }
+
+  /**
+   * Says good-bye: presence, then DISCONNECT, so that no will is published. Bounded by `closeTimeout`, after which
+   * the socket is destroyed and the will says the same. The link may be opened again.
+   */
+  close(presence: 'offline' | 'asleep' = 'offline'): Promise<void> {
+    this.#closing ??= this.#sayGoodBye(presence).finally(() => {
+      this.#closing = undefined;
+    });
+    return this.#closing;
+  }
+
+  async #sayGoodBye(presence: 'offline' | 'asleep'): Promise<void> {
+    const { topic, offline, asleep = offline } = this.#presence;
+    const payload = presence === 'asleep' ? asleep : offline;
+    const connection = this.#accepted;
+    this.#dialer?.stop();
+    this.#lost('closed by this side');
+    try {
+      await connection?.end(this.#options.closeTimeout ?? 3000, { topic, payload, retain: true });
+    } catch (error) {
+      this.#options.log.warn('link.presence', { presence, reason: String(error) });
+    }
+    this.#dialer = undefined;
+  }
+
+  async #ready(connection: Connection, sessionPresent: boolean): Promise<void> {
+    this.#accepted = connection;
+    try {
+      // A session of an earlier process may hold another filter: what a session has is trusted only after the first
+      // subscription of this one.
+      if (!sessionPresent || !this.#subscribed) await connection.subscribe(this.#down);
+    } catch (error) {
+      this.#options.log.warn('link.subscription', { filter: this.#down, reason: String(error) });
+      connection.destroy('the subscription was not acknowledged');
+      return;
+    }
+    if (this.#accepted !== connection) return;
+    this.#subscribed = true;
+    this.#up = true;
+    const { topic, online } = this.#presence;
+    const announced = connection.publish({ topic, payload: online, retain: true });
+    this.#tell('up', (events) => events.up());
+    try {
+      await announced;
+    } catch (error) {
+      this.#options.log.warn('link.presence', { presence: 'online', reason: String(error) });
+    }
+  }
+
+  #received(message: Incoming): void {
+    this.#tell('message', (events) => events.message(message.topic, message.payload, message.correlation));
+  }
+
+  #lost(reason: string): void {
+    const told = this.#up;
+    this.#accepted = undefined;
+    this.#up = false;
+    if (told) this.#tell('down', (events) => events.down(reason));
+  }
+
+  /** Calls the core; what it throws is logged and stays here: the link goes on. */
+  #tell(event: string, call: (events: LinkEvents) => void): void {
+    if (this.#events === undefined) return;
+    try {
+      call(this.#events);
+    } catch (error) {
+      this.#options.log.error('link.handler', { event, reason: String(error) });
+    }
+  }
+}
+
+function presenceOf(vin: string): Presence {
+  const word = (text: string): Uint8Array => new TextEncoder().encode(text);
+  return { topic: presenceTopic(vin), online: word('online'), asleep: word('asleep'), offline: word('offline') };
+}
+
+function within(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new VigieError('configuration.wrong', `${name} is ${value}; use a whole number from ${least} to ${most}`);
+}

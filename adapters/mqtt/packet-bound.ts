@@ -1,0 +1,136 @@
+/** Watches the sizes of packets in a byte stream before anything is gathered for them. */
+
+/** Control packet type and flags (MQTT 5 clauses 2.1.2 and 3.3.1). */
+const PUBLISH = 3;
+const QOS = 0b110;
+const QOS_1 = 0b010;
+
+/** Bytes of a whole packet whose fixed header says `remaining`: type and flags, the length's own bytes, the rest. */
+export function packetBytes(remaining: number): number {
+  return 1 + (remaining < 0x80 ? 1 : remaining < 0x4000 ? 2 : remaining < 0x20_0000 ? 3 : 4) + remaining;
+}
+
+/** A packet that is larger than allowed. */
+export interface Oversize {
+  /** Bytes of the whole packet as its fixed header declares them; Infinity when the header is malformed. */
+  readonly bytes: number;
+  /** A PUBLISH with QoS 1, which is sent again until it is acknowledged. */
+  readonly acknowledged: boolean;
+  /** Packet identifier of such a PUBLISH; undefined while it has not been seen. */
+  readonly id: number | undefined;
+  /** Its last byte has been fed. */
+  readonly complete: boolean;
+}
+
+/**
+ * Follows the fixed headers of MQTT packets (3.1.1 and 5, clause 2.1: type and flags, then the remaining length
+ * in 1 to 4 bytes of 7 bits, lowest first) and skips everything else, whatever way the bytes are cut.
+ *
+ *     | type:4 flags:4 | 1 lllllll | ... | 0 lllllll | topic length:16 | topic | packet id:16 | ...
+ *
+ * A body that begins and ends in one chunk has been gathered already, so there is nothing left to prevent and it
+ * passes. After the first other packet that is too large it follows that one to its end and then takes no more bytes.
+ */
+export class PacketBound {
+  readonly #maximum: number;
+  #first = 0;
+  #headerBytes = 0;
+  /** The last byte of the remaining length has not been seen. */
+  #lengthOpen = false;
+  #remaining = 0;
+  /** Bytes of the present packet's body that have been seen. */
+  #seen = 0;
+  #topicLength = 0;
+  #id = 0;
+  #over = false;
+  /** The present packet's body begins in the chunk that is being fed. */
+  #begunHere = false;
+  #malformed = false;
+
+  /** `maximum` is in bytes and counts the fixed header, as Maximum Packet Size does (MQTT 5 clause 3.1.2.11.4). */
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+  }
+
+  /** The packet that is too large, or undefined. */
+  get oversize(): Oversize | undefined {
+    if (!this.#over) return undefined;
+    const bytes = this.#malformed ? Number.POSITIVE_INFINITY : this.#headerBytes + this.#remaining;
+    const acknowledged = this.#first >> 4 === PUBLISH && (this.#first & QOS) === QOS_1 && !this.#malformed;
+    const id = acknowledged && this.#seen >= 4 + this.#topicLength ? this.#id : undefined;
+    return { bytes, acknowledged, id, complete: this.#complete() };
+  }
+
+  /** Takes the next bytes of the stream; gives {@link oversize}. */
+  feed(chunk: Uint8Array): Oversize | undefined {
+    let at = 0;
+    this.#begunHere = false;
+    while (at < chunk.length && !this.#malformed) {
+      if (this.#over && this.#complete()) {
+        if (!this.#begunHere) break;
+        this.#over = false;
+        this.#headerBytes = 0;
+      }
+      at = this.#inHeader() ? this.#header(chunk, at) : this.#body(chunk, at);
+    }
+    if (this.#over && this.#begunHere && this.#complete()) {
+      this.#over = false;
+      this.#headerBytes = 0;
+    }
+    return this.oversize;
+  }
+
+  #inHeader(): boolean {
+    return this.#headerBytes === 0 || this.#lengthOpen;
+  }
+
+  #header(chunk: Uint8Array, at: number): number {
+    const byte = chunk[at] ?? 0;
+    if (this.#headerBytes === 0) {
+      this.#first = byte;
+      this.#remaining = 0;
+      this.#lengthOpen = true;
+    } else {
+      this.#remaining += (byte & 0x7f) * 128 ** (this.#headerBytes - 1);
+      this.#lengthOpen = byte >= 0x80;
+    }
+    this.#headerBytes++;
+    if (this.#lengthOpen && this.#headerBytes === 5) {
+      this.#malformed = true;
+      this.#over = true;
+    }
+    if (!this.#lengthOpen) this.#begin();
+    return at + 1;
+  }
+
+  #begin(): void {
+    this.#begunHere = true;
+    this.#seen = 0;
+    this.#topicLength = 0;
+    this.#id = 0;
+    if (this.#headerBytes + this.#remaining > this.#maximum) this.#over = true;
+    else if (this.#remaining === 0) this.#headerBytes = 0;
+  }
+
+  #body(chunk: Uint8Array, at: number): number {
+    const end = Math.min(chunk.length, at + this.#remaining - this.#seen);
+    if (this.#over) this.#identify(chunk, at, end);
+    this.#seen += end - at;
+    if (!this.#over && this.#seen === this.#remaining) this.#headerBytes = 0;
+    return end;
+  }
+
+  /** Reads the packet identifier, which lies behind the topic. */
+  #identify(chunk: Uint8Array, at: number, end: number): void {
+    for (let i = at, place = this.#seen; i < end; i++, place++) {
+      const byte = chunk[i] ?? 0;
+      if (place < 2) this.#topicLength = (this.#topicLength << 8) | byte;
+      else if (place >= 4 + this.#topicLength) return;
+      else if (place >= 2 + this.#topicLength) this.#id = (this.#id << 8) | byte;
+    }
+  }
+
+  #complete(): boolean {
+    return !this.#malformed && this.#seen === this.#remaining;
+  }
+}

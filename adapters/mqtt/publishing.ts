@@ -1,0 +1,73 @@
+/** A message on its way out: its properties, and why a broker does not get or take it. */
+import { ErrorWithReasonCode, type IClientPublishOptions, ReasonCodes } from 'mqtt';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Version } from './protocol-choice.ts';
+import { asBuffer } from './socket.ts';
+
+/** Every payload of this protocol is CBOR (RFC 8949 clause 9.5). */
+export const contentType = 'application/cbor';
+
+/** A message with what MQTT 5 can say of it; MQTT 3.1.1 leaves out everything below `retain`. */
+export interface Outgoing {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly retain: boolean;
+  /** Seconds after which the broker may drop it. */
+  readonly expiry?: number;
+  readonly correlation?: Uint8Array;
+  readonly responseTopic?: string;
+}
+
+/** The message as the library's publish() wants it, with QoS 1. */
+export function publishOptions(message: Outgoing, version: Version): IClientPublishOptions {
+  if (version === 4) return { qos: 1, retain: message.retain };
+  return {
+    qos: 1,
+    retain: message.retain,
+    properties: {
+      contentType,
+      ...(message.expiry === undefined ? {} : { messageExpiryInterval: message.expiry }),
+      ...(message.correlation === undefined ? {} : { correlationData: asBuffer(message.correlation) }),
+      ...(message.responseTopic === undefined ? {} : { responseTopic: message.responseTopic }),
+    },
+  };
+}
+
+/**
+ * Why a message must not be sent: a topic that is none (MQTT 5 clause 4.7.3) would end the connection, and so would
+ * a packet above the broker's Maximum Packet Size [MQTT-3.2.2-15].
+ */
+export function unsendable(message: Outgoing, maximum: number | undefined): VigieError | undefined {
+  const { topic } = message;
+  const topicBytes = Buffer.byteLength(topic);
+  if (topicBytes === 0 || topicBytes > 0xffff || /[+#\0]/.test(topic)) {
+    return new VigieError('message.malformed', 'a message cannot be published on this topic', { where: topic });
+  }
+  const bytes = largestSize(message, topicBytes);
+  if (maximum === undefined || bytes <= maximum) return undefined;
+  const text = `the broker takes packets of up to ${maximum} bytes, this one may have ${bytes}`;
+  return new VigieError('link.refused', text, { where: topic });
+}
+
+/** Bytes the PUBLISH packet has at most; what is spent on lengths is taken at its largest. */
+function largestSize(message: Outgoing, topicBytes: number): number {
+  const header = 5 + 2 + topicBytes + 2;
+  const alias = 3;
+  const properties = 4 + 3 + contentType.length + alias + (message.expiry === undefined ? 0 : 5);
+  const correlation = message.correlation === undefined ? 0 : 3 + message.correlation.length;
+  const response = message.responseTopic === undefined ? 0 : 3 + Buffer.byteLength(message.responseTopic);
+  return header + properties + correlation + response + message.payload.length;
+}
+
+/** What a negative answer of the broker to a publish or a subscription becomes. */
+export function refusal(where: string, cause: Error): VigieError {
+  if (!(cause instanceof ErrorWithReasonCode)) return new VigieError('link.refused', cause.message, { where, cause });
+  return new VigieError('link.refused', `the broker refused it: ${reasonText(cause.code)}`, { where, cause });
+}
+
+/** A reason code of MQTT 5 clause 2.4 or of a 3.1.1 CONNACK in words and as a number. */
+export function reasonText(code: number): string {
+  const name: unknown = Reflect.get(ReasonCodes, code);
+  const text = typeof name === 'string' && name !== '' ? name : 'no reason given';
+  return `${text} (0x${code.toString(16).padStart(2, '0')})`;
+}

@@ -1,0 +1,172 @@
+import type { Motion } from './drive.ts';
+import type { Scene } from './scenario.ts';
+import type { CarState } from './state.ts';
+
+/** Traction battery when new, and what is left of it. Wh, share. */
+export const CAPACITY = 12_400;
+export const HEALTH = 0.97;
+export const USABLE = CAPACITY * HEALTH;
+/** L */
+export const TANK = 42;
+/** kg; N per (m/s)²; share of the weight. */
+const MASS = 1_750;
+const DRAG = 0.42;
+const ROLLING = 0.01;
+const GRAVITY = 9.81;
+/** Share of the battery's energy that reaches the wheels, and back. */
+const ELECTRIC_EFFICIENCY = 0.86;
+const RECUPERATED = 0.6;
+const ENGINE_EFFICIENCY = 0.33;
+/** Petrol, Wh/L. */
+const PETROL = 8_900;
+/** Electric consumption that ranges are estimated with, Wh/km. */
+const PER_KILOMETRE = 165;
+/** Petrol, L/km, for the same. */
+const LITRES_PER_KILOMETRE = 0.055;
+/** L/h */
+const IDLE = 0.5;
+/** Lamps, pumps, heating while the ignition is on, W. */
+const CONSUMERS = 350;
+/** Power at the plug and the share that the cells get, W. */
+const CHARGER = 7_400;
+const CHARGER_EFFICIENCY = 0.92;
+/** The engine drives above the one and stops below the other, m/s (45 and 36 km/h). */
+const ENGINE_ON = 12.5;
+const ENGINE_OFF = 10;
+/** It also runs from the one level of the battery up to the other, share, and then charges with this power, W. */
+const RESERVE_LOW = 0.2;
+const RESERVE_HIGH = 0.24;
+const RESERVE_POWER = 4_000;
+/** The car's keeper fills the tank at this level while it is parked, share. */
+const REFUEL_BELOW = 0.08;
+const REFUELLED = 0.9;
+/** Tyre radius m, ratios of the gears 1 to 8, of the final drive and of the electric motor. */
+const TYRE = 0.32;
+const GEARS = [4.7, 3.1, 2.1, 1.6, 1.25, 1, 0.82, 0.67] as const;
+const FINAL = 3.7;
+const MOTOR = 9.5;
+/** rpm */
+const IDLE_SPEED = 900;
+/** rpm at which the gearbox shifts up. */
+const SHIFT = 2_300;
+
+/** Energy and heat of a plug-in hybrid: electric in town, the engine above 45 km/h or when the battery is low. */
+export class Drivetrain {
+  charge: number;
+  fuel: number;
+  burnt: number;
+  coolant: number;
+  oil: number;
+  engineRunning: boolean;
+  /** Mechanical power at the wheels, W; negative while braking. */
+  power = 0;
+  /** Fuel that the engine takes now, L/h. */
+  flow = 0;
+  #reserve = false;
+
+  constructor(state: CarState) {
+    this.charge = Math.min(state.charge, USABLE);
+    this.fuel = Math.min(state.fuel, TANK);
+    this.burnt = state.burnt;
+    this.coolant = state.coolant;
+    this.oil = state.oil;
+    this.engineRunning = state.engineRunning;
+  }
+
+  /** Lets `seconds` pass under constant motion. */
+  step(seconds: number, motion: Motion, scene: Scene, outside: number): void {
+    const hours = seconds / 3600;
+    const { speed, acceleration } = motion;
+    const rolling = speed > 0 ? ROLLING * MASS * GRAVITY : 0;
+    this.power = speed * (MASS * acceleration + DRAG * speed * speed + rolling);
+    this.#decideEngine(speed, scene);
+    const traction = Math.max(0, this.power);
+    const recuperated = Math.min(0, this.power) * RECUPERATED;
+    let drawn = scene.ignition === 'Start' ? CONSUMERS : 0;
+    drawn += recuperated;
+    this.flow = 0;
+    if (this.engineRunning) {
+      const load = traction + (this.#reserve ? RESERVE_POWER : 0);
+      this.flow = IDLE + load / (ENGINE_EFFICIENCY * PETROL);
+      if (this.#reserve) drawn -= RESERVE_POWER;
+    } else {
+      drawn += traction / ELECTRIC_EFFICIENCY;
+    }
+    drawn -= this.chargingPower(scene) * CHARGER_EFFICIENCY;
+    this.charge = Math.min(USABLE, Math.max(0, this.charge - drawn * hours));
+    const burnt = Math.min(this.fuel, this.flow * hours);
+    this.fuel -= burnt;
+    this.burnt += burnt;
+    if (this.fuel < TANK * REFUEL_BELOW && scene.powertrain === 'NotRunning') this.fuel = TANK * REFUELLED;
+    this.#warm(seconds, outside);
+  }
+
+  /** Taken from the plug, W. */
+  chargingPower(scene: Scene): number {
+    return scene.charging && this.charge < USABLE ? CHARGER : 0;
+  }
+
+  chargingStatus(scene: Scene): 'Disconnected' | 'InProgress' | 'Stopped' | 'Finished' {
+    if (!scene.plugged) return 'Disconnected';
+    if (this.charge >= USABLE) return 'Finished';
+    return scene.charging ? 'InProgress' : 'Stopped';
+  }
+
+  /** Minutes until the battery is full. */
+  get chargingTime(): number {
+    return Math.ceil(((USABLE - this.charge) / (CHARGER * CHARGER_EFFICIENCY)) * 60);
+  }
+
+  /** Range that an hour of charging adds, km/h. */
+  chargingRate(scene: Scene): number {
+    return Math.round((this.chargingPower(scene) * CHARGER_EFFICIENCY) / PER_KILOMETRE);
+  }
+
+  /** km */
+  get electricRange(): number {
+    return Math.floor(this.charge / PER_KILOMETRE);
+  }
+
+  /** km */
+  get fuelRange(): number {
+    return Math.floor(this.fuel / LITRES_PER_KILOMETRE);
+  }
+
+  /** 1 to 8. */
+  gear(speed: number): number {
+    const wheel = wheelSpeed(speed);
+    const fitting = GEARS.findIndex((ratio) => wheel * ratio * FINAL < SHIFT);
+    return fitting < 0 ? GEARS.length : fitting + 1;
+  }
+
+  /** rpm */
+  engineSpeed(speed: number): number {
+    if (!this.engineRunning) return 0;
+    const ratio = GEARS[this.gear(speed) - 1] as number;
+    return Math.max(IDLE_SPEED, wheelSpeed(speed) * ratio * FINAL);
+  }
+
+  /** rpm */
+  motorSpeed(speed: number): number {
+    return wheelSpeed(speed) * MOTOR;
+  }
+
+  #decideEngine(speed: number, scene: Scene): void {
+    const level = this.charge / USABLE;
+    this.#reserve = level < RESERVE_LOW || (this.#reserve && level < RESERVE_HIGH);
+    if (scene.powertrain !== 'Running' || this.fuel <= 0) this.engineRunning = false;
+    else if (this.#reserve || speed > ENGINE_ON) this.engineRunning = true;
+    else if (speed < ENGINE_OFF) this.engineRunning = false;
+  }
+
+  /** First-order approach to the temperature that the engine would reach. */
+  #warm(seconds: number, outside: number): void {
+    const toward = (now: number, goal: number, constant: number): number => now + ((goal - now) * seconds) / constant;
+    this.coolant = this.engineRunning ? toward(this.coolant, 90, 90) : toward(this.coolant, outside, 900);
+    this.oil = this.engineRunning ? toward(this.oil, 95, 160) : toward(this.oil, outside, 1200);
+  }
+}
+
+function wheelSpeed(speed: number): number {
+  return (speed / (2 * Math.PI * TYRE)) * 60;
+}

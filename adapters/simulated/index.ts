@@ -1,0 +1,128 @@
+import {
+  type Clock,
+  FD,
+  type FrameBatch,
+  type FrameSender,
+  type FrameSource,
+  type MessageCodec,
+  type OutgoingFrame,
+} from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { ScenarioName } from './scenario.ts';
+import { type CarState, newCar, parseState } from './state.ts';
+import { TICK, Transmitter } from './transmitter.ts';
+import { Vehicle } from './vehicle.ts';
+
+export type { CarState, ScenarioName };
+
+/** Ticks that were missed for longer than this (a suspended machine) are not made up for, ms. */
+const LONGEST_LAG = 1_000;
+
+export interface SimulatedCarOptions {
+  readonly clock: Clock;
+  /** Of the bench car's network, config/vehicles/bench/bench.dbc. */
+  readonly codec: MessageCodec;
+  /** `loop` (default): the scripted day, again and again; `parked`: charging at the kerb. */
+  readonly scenario?: ScenarioName;
+  /** Start of the noise; the same seed gives the same frames. Default 1. */
+  readonly seed?: number;
+  /** Where in the loop the car begins, ms; `restore` goes before it. Default 0; throws `usage.wrong` below. */
+  readonly startAt?: number;
+  /** False: the car takes valid commands but carries none out. Default true. */
+  readonly obey?: boolean;
+  /** What {@link SimulatedCar.state} gave; throws `input.malformed` when it is not that. */
+  readonly restore?: unknown;
+}
+
+/**
+ * A car that exists as frames on its bus `body`. Its own time advances in ticks of 20 ms of the clock; a batch
+ * holds the frames of the tick that has just passed, each with the moment it left the bus.
+ */
+export class SimulatedCar implements FrameSource, FrameSender {
+  readonly buses: readonly string[] = ['body'];
+  readonly #clock: Clock;
+  readonly #vehicle: Vehicle;
+  readonly #transmitter: Transmitter;
+  #receive: ((batch: FrameBatch) => void) | undefined;
+  #cancel: (() => void) | undefined;
+  /** Ticks since power-on. */
+  #tick = 0;
+  /** Monotonic moment when the present tick ends. */
+  #due = 0;
+
+  constructor(options: SimulatedCarOptions) {
+    const { clock, codec, scenario = 'loop', seed = 1, startAt = 0, obey = true, restore } = options;
+    const state = restore === undefined ? { ...newCar(seed), elapsed: startAt } : parseState(restore);
+    if (!(startAt >= 0)) throw new VigieError('usage.wrong', `startAt is ${startAt}, not a time from 0 ms up`);
+    this.#clock = clock;
+    this.#vehicle = new Vehicle(codec, scenario, state, obey);
+    this.#transmitter = new Transmitter(codec);
+  }
+
+  /** Length of the scripted day, ms. */
+  get period(): number {
+    return this.#vehicle.period;
+  }
+
+  /** Command frames as the body computer saw them: requests understood, frames ignored as invalid. */
+  get commands(): { readonly accepted: number; readonly rejected: number } {
+    const { accepted, rejected } = this.#vehicle.lock;
+    return { accepted, rejected };
+  }
+
+  /** Rejects with `usage.wrong` when it has been started already. */
+  async start(receive: (batch: FrameBatch) => void): Promise<void> {
+    if (this.#receive !== undefined) throw new VigieError('usage.wrong', 'the simulated car has been started already');
+    this.#receive = receive;
+    this.#due = this.#clock.monotonic() + TICK;
+    this.#wait();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#receive = undefined;
+  }
+
+  /** Rejects with `command.actuation` when the car is off, has no such bus or cannot take such a frame. */
+  async send(frame: OutgoingFrame): Promise<void> {
+    if (this.#receive === undefined) throw refusal('the simulated car is not running');
+    if (!this.buses.includes(frame.bus)) throw refusal(`it has no bus ${frame.bus}, only ${this.buses.join(', ')}`);
+    if ((frame.flags & FD) !== 0 || frame.data.length > 8) throw refusal('its bus carries classic frames only');
+    this.#vehicle.lock.receive(frame, this.#clock.monotonic());
+  }
+
+  /** What a later car takes as `restore`: place, odometer, levels, temperatures, lock. */
+  state(): CarState {
+    return this.#vehicle.state();
+  }
+
+  #wait(): void {
+    this.#cancel?.();
+    this.#cancel = this.#clock.after(Math.max(0, this.#due - this.#clock.monotonic()), () => this.#run());
+  }
+
+  /** Makes up for every tick that has passed, one batch each, so that frames keep their distance in time. */
+  #run(): void {
+    const now = this.#clock.monotonic();
+    const wall = this.#clock.now();
+    if (now - this.#due > LONGEST_LAG) this.#due = now;
+    try {
+      while (this.#due <= now && this.#receive !== undefined) {
+        const begin = wall - (now - this.#due) - TICK;
+        const batch = this.#transmitter.frames(this.#vehicle, this.#tick, begin);
+        this.#vehicle.step(TICK);
+        this.#tick++;
+        this.#due += TICK;
+        if (batch.count > 0) this.#receive(batch);
+      }
+    } finally {
+      // A receiver that throws is its owner's to mend; the bus goes on.
+      if (this.#receive !== undefined) this.#wait();
+    }
+  }
+}
+
+function refusal(why: string): VigieError {
+  return new VigieError('command.actuation', `the frame was not sent: ${why}`, { where: 'simulated car' });
+}

@@ -1,0 +1,294 @@
+import { CAPACITY, HEALTH, TANK, USABLE } from './drivetrain.ts';
+import type { Vehicle } from './vehicle.ts';
+
+/** Values by signal name: physical, or a name of the signal's value table. */
+export type Values = Record<string, number | string>;
+
+/** One cyclic message of the car. */
+export interface Transmission {
+  readonly message: string;
+  /** ms */
+  readonly cycle: number;
+  /** Carries `Counter` and `Checksum`, which the sender adds. */
+  readonly secured?: true;
+  /** `sent` is how often the message was sent before. */
+  values(car: Vehicle, sent: number): Values;
+}
+
+/** Speed limit of the streets of the route, km/h. */
+const LIMIT = 50;
+/** Kilometres from one service to the next, and days until the next. */
+const SERVICE = 20_000;
+const SERVICE_DAYS = 212;
+/** The cluster warns below this level (%) and this temperature (degC). */
+const FUEL_LOW = 12;
+const ICE = 3;
+/** Tyre pressure at 20 degC, bar, and what a degree adds. */
+const PRESSURE = 2.4;
+const PRESSURE_PER_DEGREE = 0.008;
+const CABIN = 20.5;
+const MAX_INSTANT = 102.2;
+
+const wheels = ['FL', 'FR', 'RL', 'RR'] as const;
+
+/** Everything that the car sends, lowest identifier first, as arbitration on the bus has it. */
+export const transmissions: readonly Transmission[] = [
+  {
+    message: 'SAFETY',
+    cycle: 100,
+    secured: true,
+    values: ({ scene }) => ({
+      DriverBuckle: buckle(scene.belted),
+      PassengerBuckle: buckle(scene.belted),
+      EmergencyCall: 'NotDetected',
+    }),
+  },
+  {
+    message: 'POWERTRAIN',
+    cycle: 40,
+    secured: true,
+    values: ({ scene, motion, drivetrain }) => ({
+      IgnitionState: scene.ignition,
+      PowertrainState: scene.powertrain,
+      MotorSpeed: Math.round(drivetrain.motorSpeed(motion.speed)),
+      MotorPower: drivetrain.engineRunning ? Math.min(0, drivetrain.power / 1000) : drivetrain.power / 1000,
+    }),
+  },
+  {
+    message: 'MOTION',
+    cycle: 20,
+    secured: true,
+    values: ({ scene, motion, drivetrain }) => ({
+      Speed: motion.speed * 3.6,
+      Acceleration: motion.acceleration,
+      GearRatio: scene.powertrain === 'Running' ? `Ratio${drivetrain.gear(motion.speed)}` : 'Neutral',
+      Moving: yes(motion.speed > 0),
+    }),
+  },
+  {
+    message: 'STEERING',
+    cycle: 20,
+    secured: true,
+    values: ({ steering, yawRate }) => ({ SteeringAngle: steering, YawRate: yawRate }),
+  },
+  {
+    message: 'ODOMETER',
+    cycle: 100,
+    values: ({ odometer, trip }) => ({ Mileage: odometer / 1000, TripDistance: trip / 1000 }),
+  },
+  {
+    message: 'BODY',
+    cycle: 100,
+    secured: true,
+    values: ({ scene, lock }) => ({
+      DoorFL: open(scene.driverDoorOpen),
+      DoorFR: open(scene.passengerDoorOpen),
+      LockState: lock.locked ? 'Locked' : 'Unlocked',
+      LockMotor: lock.turning ? 'Turning' : 'Still',
+    }),
+  },
+  {
+    message: 'LIGHTS',
+    cycle: 100,
+    values: ({ scene }) => ({
+      TurnFL: on(scene.indicator === 'Left'),
+      TurnRL: on(scene.indicator === 'Left'),
+      TurnFR: on(scene.indicator === 'Right'),
+      TurnRR: on(scene.indicator === 'Right'),
+      FogRL: on(scene.rain === 'Heavy'),
+      FogRR: on(scene.rain === 'Heavy'),
+      LowBeam: on(scene.ignition === 'Start' && (scene.night || scene.rain !== 'None')),
+      Daylight: scene.night ? 'Night' : 'Day',
+    }),
+  },
+  {
+    message: 'WIPERS',
+    cycle: 200,
+    values: ({ scene }) => ({
+      FrontWiper: { None: 'Off', Light: 'Low', Heavy: 'High' }[scene.rain],
+      Rain: { None: 0, Light: 30, Heavy: 80 }[scene.rain],
+    }),
+  },
+  {
+    message: 'CLIMATE',
+    cycle: 500,
+    values: ({ outside }) => ({ OutsideTemp: outside, CabinTemp: CABIN }),
+  },
+  {
+    message: 'BATTERY12V',
+    cycle: 1000,
+    values: ({ voltage, scene }) => ({
+      Voltage: voltage,
+      StateOfHealth: 91,
+      Current: scene.powertrain === 'Running' || scene.charging ? 6.5 : -0.4,
+    }),
+  },
+  {
+    message: 'TRACTION_BATTERY',
+    cycle: 200,
+    values: ({ drivetrain }) => ({
+      Level: share(drivetrain.charge, USABLE),
+      Capacity: CAPACITY,
+      Residual: Math.round(drivetrain.charge),
+      HealthCapacity: HEALTH * 100,
+      HealthResistance: 98,
+    }),
+  },
+  {
+    message: 'CHARGING',
+    cycle: 200,
+    values: ({ drivetrain, scene }) => {
+      const charging = drivetrain.chargingPower(scene) > 0;
+      return {
+        Plugged: yes(scene.plugged),
+        Status: drivetrain.chargingStatus(scene),
+        Mode: charging ? 'Slow' : 'No',
+        Type: 'Full',
+        PowerLevel: charging ? 'Level3' : 'None',
+        Power: drivetrain.chargingPower(scene) / 1000,
+        RemainingTime: charging ? drivetrain.chargingTime : 'SNA',
+        Rate: drivetrain.chargingRate(scene),
+        Range: drivetrain.electricRange,
+      };
+    },
+  },
+  {
+    message: 'FUEL',
+    cycle: 500,
+    values: ({ drivetrain, motion }) => ({
+      Level: share(drivetrain.fuel, TANK),
+      InstantConsumption: perHundred(drivetrain.flow, motion.speed),
+      TotalConsumption: Math.floor(drivetrain.burnt * 100),
+      Range: drivetrain.fuelRange,
+    }),
+  },
+  {
+    message: 'ENGINE',
+    cycle: 40,
+    values: ({ drivetrain, motion, outside }) => ({
+      Speed: drivetrain.engineSpeed(motion.speed),
+      CoolantTemp: Math.round(drivetrain.coolant),
+      CoolantLevel: 92,
+      OilTemp: Math.round(drivetrain.oil),
+      OilLevel: 78.5,
+      IntakeTemp: Math.round(outside + (drivetrain.engineRunning ? 6 : 0)),
+    }),
+  },
+  {
+    message: 'GNSS_FIX',
+    cycle: 200,
+    values: ({ located, place, satellites }) =>
+      located
+        ? {
+            Altitude: place.altitude,
+            Heading: (Math.round(place.heading * 10) % 3600) / 10,
+            Fix: '3D',
+            Type: 'Acquire',
+            Satellites: satellites,
+            SignalQuality: Math.min(9, satellites - 4),
+          }
+        : { Altitude: 'SNA', Heading: 'SNA', Fix: 'None', Type: 'SNA', Satellites: 'SNA', SignalQuality: 'SNA' },
+  },
+  {
+    message: 'GNSS',
+    cycle: 200,
+    values: ({ located, place }) =>
+      located ? { Latitude: place.latitude, Longitude: place.longitude } : { Latitude: 'SNA', Longitude: 'SNA' },
+  },
+  {
+    message: 'MAINTENANCE',
+    cycle: 1000,
+    values: ({ odometer }) => ({
+      Days: SERVICE_DAYS,
+      Distance: SERVICE - (Math.floor(odometer / 1000) % SERVICE),
+    }),
+  },
+  {
+    message: 'WARNINGS',
+    cycle: 200,
+    values: ({ scene, drivetrain, outside, motion }) => ({
+      FuelLow: on(share(drivetrain.fuel, TANK) < FUEL_LOW),
+      DriverDoorOpen: on(scene.driverDoorOpen),
+      PassengerDoorOpen: on(scene.passengerDoorOpen),
+      RiskOfIce: on(outside < ICE),
+      AddWasherFluid: on(scene.washerLow),
+      DriverBelt: on(!scene.belted && motion.speed > 0),
+    }),
+  },
+  {
+    message: 'ALARM',
+    cycle: 200,
+    values: ({ lock, scene }) => ({
+      Activation: lock.locked && scene.ignition === 'Stop' ? 'Active' : 'Inactive',
+      Trigger: 'NoBreakIn',
+    }),
+  },
+  {
+    message: 'ADAS',
+    cycle: 100,
+    values: ({ scene, motion }) => {
+      const driving = scene.powertrain === 'Running';
+      return {
+        CruiseControl: driving ? 'StandBy' : 'Off',
+        LaneKeepingLeft: laneKeeping(driving, motion.speed),
+        LaneKeepingRight: laneKeeping(driving, motion.speed),
+        BlindSpot: driving ? 'Active' : 'Inactive',
+        ParkFront: driving && motion.speed < 3 ? 'Active' : 'Wait',
+        ParkRear: 'Wait',
+        ParkingBrake: yes(scene.parkingBrake),
+        DistanceAlert: driving ? 'Selected' : 'NotSelected',
+        SpeedLimit: driving ? LIMIT : 'SNA',
+      };
+    },
+  },
+  {
+    message: 'MODES',
+    cycle: 500,
+    values: () => ({ DrivingMode: 'Hybrid', Privacy: 'None', GearboxAutomatic: 'Yes', GearboxSport: 'No' }),
+  },
+  {
+    message: 'TYRES',
+    cycle: 500,
+    values: ({ outside, scene }, sent) => {
+      const wheel = wheels[sent % wheels.length] as string;
+      const temperature = outside + (scene.powertrain === 'Running' ? 8 : 3);
+      return {
+        Wheel: wheel,
+        [`Pressure${wheel}`]: PRESSURE + (temperature - 20) * PRESSURE_PER_DEGREE,
+        [`Temp${wheel}`]: Math.round(temperature),
+      };
+    },
+  },
+];
+
+function yes(truth: boolean): string {
+  return truth ? 'Yes' : 'No';
+}
+
+function on(truth: boolean): string {
+  return truth ? 'On' : 'Off';
+}
+
+function open(truth: boolean): string {
+  return truth ? 'Open' : 'Closed';
+}
+
+function buckle(fastened: boolean): string {
+  return fastened ? 'Fastened' : 'Open';
+}
+
+/** Percent. */
+function share(part: number, whole: number): number {
+  return Math.min(100, Math.max(0, (100 * part) / whole));
+}
+
+/** L/100 km of `flow` L/h at `speed` m/s; a standing car has no consumption per distance. */
+function perHundred(flow: number, speed: number): number | string {
+  if (speed < 1) return flow > 0 ? 'SNA' : 0;
+  return Math.min(MAX_INSTANT, (flow / (speed * 3.6)) * 100);
+}
+
+function laneKeeping(driving: boolean, speed: number): string {
+  if (!driving) return 'NotSelected';
+  return speed > 15 ? 'Authorized' : 'NotAuthorized';
+}

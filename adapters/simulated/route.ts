@@ -1,0 +1,152 @@
+/** Mean radius of the Earth (IUGG), m. */
+const EARTH = 6_371_009;
+const RADIANS = Math.PI / 180;
+
+interface Corner {
+  readonly latitude: number;
+  readonly longitude: number;
+  /** Radius of the way around it, m; 0 where the way goes straight on. */
+  readonly radius: number;
+  /** Seconds that the traffic light holds the car before the corner; absent: no light. */
+  readonly red?: number;
+}
+
+/** Around the Champ de Mars in Paris, counter-clockwise: every corner is a left turn. WGS 84. */
+const corners: readonly Corner[] = [
+  { latitude: 48.85628, longitude: 2.29292, radius: 0 }, // avenue de Suffren, where the car lives
+  { latitude: 48.8514, longitude: 2.3006, radius: 12 }, // avenue de la Motte-Picquet
+  { latitude: 48.8546, longitude: 2.3056, radius: 12, red: 3 }, // avenue de la Bourdonnais, École Militaire
+  { latitude: 48.8609, longitude: 2.2957, radius: 12, red: 2 }, // quai Branly
+  { latitude: 48.85935, longitude: 2.2932, radius: 120 }, // Pont d'Iéna
+  { latitude: 48.8575, longitude: 2.291, radius: 12 }, // avenue de Suffren
+];
+
+/** Chords that stand for the arc around a corner. */
+const CHORDS = 12;
+/** The stop line lies this far before a turn begins, m. */
+const STOP_LINE = 4;
+
+export interface Place {
+  readonly latitude: number;
+  readonly longitude: number;
+  /** m above sea level */
+  readonly altitude: number;
+  /** Degrees clockwise from north, 0 ≤ heading < 360. */
+  readonly heading: number;
+}
+
+/** A stretch of the route that turns. Distances in m from the start. */
+export interface Bend {
+  readonly from: number;
+  readonly to: number;
+  /** 1/m; left is positive. */
+  readonly curvature: number;
+}
+
+interface Point {
+  readonly east: number;
+  readonly north: number;
+}
+
+/**
+ * A closed way over real streets, as a polyline: everything that moves along it shares one measure of distance.
+ * The plane it is computed in touches the sphere at the start, which over 3 km errs by less than a millionth.
+ */
+export class Route {
+  /** m */
+  readonly length: number;
+  readonly bends: readonly Bend[];
+  /** Traffic lights: where the car waits (m from the start), and for how long (s). */
+  readonly lights: readonly { readonly at: number; readonly wait: number }[];
+  readonly #points: readonly Point[];
+  /** Distance of each point from the start, m. */
+  readonly #along: readonly number[];
+  readonly #origin: Corner;
+
+  constructor() {
+    this.#origin = corners[0] as Corner;
+    const plane = corners.map((corner) => this.#project(corner));
+    const points: Point[] = [plane[0] as Point];
+    const along: number[] = [0];
+    const bends: Bend[] = [];
+    const lights: { at: number; wait: number }[] = [];
+    const reach = (point: Point): number => {
+      const last = points[points.length - 1] as Point;
+      const total = (along[along.length - 1] as number) + Math.hypot(point.east - last.east, point.north - last.north);
+      points.push(point);
+      along.push(total);
+      return total;
+    };
+    for (let i = 1; i < corners.length; i++) {
+      const corner = corners[i] as Corner;
+      const next = plane[(i + 1) % plane.length] as Point;
+      const { points: arc, left } = around(plane[i - 1] as Point, plane[i] as Point, next, corner.radius);
+      const from = reach(arc[0] as Point);
+      let to = from;
+      for (const point of arc.slice(1)) to = reach(point);
+      bends.push({ from, to, curvature: (left ? 1 : -1) / corner.radius });
+      if (corner.red !== undefined) lights.push({ at: from - STOP_LINE, wait: corner.red });
+    }
+    this.length = reach(plane[0] as Point);
+    this.bends = bends;
+    this.lights = lights;
+    this.#points = points;
+    this.#along = along;
+  }
+
+  /** The place `distance` m after the start, 0 ≤ distance ≤ length. */
+  at(distance: number): Place {
+    let low = 0;
+    let high = this.#along.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.#along[middle] as number) <= distance) low = middle;
+      else high = middle;
+    }
+    const a = this.#points[low] as Point;
+    const b = this.#points[high] as Point;
+    const start = this.#along[low] as number;
+    const share = (distance - start) / ((this.#along[high] as number) - start);
+    const north = a.north + (b.north - a.north) * share;
+    const east = a.east + (b.east - a.east) * share;
+    const bearing = Math.atan2(b.east - a.east, b.north - a.north) / RADIANS;
+    return {
+      latitude: this.#origin.latitude + north / (EARTH * RADIANS),
+      longitude: this.#origin.longitude + east / (EARTH * RADIANS * Math.cos(this.#origin.latitude * RADIANS)),
+      altitude: 35 + 2 * Math.sin((2 * Math.PI * distance) / this.length),
+      heading: (bearing + 360) % 360,
+    };
+  }
+
+  #project(corner: Corner): Point {
+    const { latitude, longitude } = this.#origin;
+    return {
+      north: (corner.latitude - latitude) * RADIANS * EARTH,
+      east: (corner.longitude - longitude) * RADIANS * EARTH * Math.cos(latitude * RADIANS),
+    };
+  }
+}
+
+/** Points of the arc of `radius` that leads from the line a→b tangentially into the line b→c, and whether it turns left. */
+function around(a: Point, b: Point, c: Point, radius: number): { points: Point[]; left: boolean } {
+  const inward = Math.atan2(b.north - a.north, b.east - a.east);
+  const outward = Math.atan2(c.north - b.north, c.east - b.east);
+  let turn = outward - inward;
+  if (turn > Math.PI) turn -= 2 * Math.PI;
+  if (turn < -Math.PI) turn += 2 * Math.PI;
+  const tangent = radius * Math.tan(Math.abs(turn) / 2);
+  const side = Math.sign(turn);
+  const centre = {
+    east: b.east - tangent * Math.cos(inward) - side * radius * Math.sin(inward),
+    north: b.north - tangent * Math.sin(inward) + side * radius * Math.cos(inward),
+  };
+  const points: Point[] = [];
+  for (let i = 0; i <= CHORDS; i++) {
+    const direction = inward + (turn * i) / CHORDS;
+    points.push({
+      east: centre.east + side * radius * Math.sin(direction),
+      north: centre.north - side * radius * Math.cos(direction),
+    });
+  }
+  return { points, left: turn > 0 };
+}

@@ -1,0 +1,93 @@
+import { VigieError } from '../../protocol/errors.ts';
+
+/** What the car keeps over a restart; plain JSON. */
+export interface CarState {
+  readonly version: 1;
+  /** ms since the loop began */
+  readonly elapsed: number;
+  /** Odometer at the start of the loop, m. */
+  readonly odometer: number;
+  /** Energy in the traction battery, Wh. */
+  readonly charge: number;
+  /** Fuel in the tank, L. */
+  readonly fuel: number;
+  /** Fuel burnt since the car was built, L. */
+  readonly burnt: number;
+  /** degC */
+  readonly coolant: number;
+  /** degC */
+  readonly oil: number;
+  /** degC */
+  readonly outside: number;
+  readonly engineRunning: boolean;
+  readonly locked: boolean;
+  /** State of the noise, 32 bits. */
+  readonly noise: number;
+}
+
+/** A car as it is found on its first day. */
+export function newCar(seed: number): CarState {
+  return {
+    version: 1,
+    elapsed: 0,
+    odometer: 12_345_600,
+    charge: 8_680,
+    fuel: 27.5,
+    burnt: 412.5,
+    coolant: 16,
+    oil: 16,
+    outside: 14,
+    engineRunning: false,
+    locked: false,
+    noise: seed >>> 0,
+  };
+}
+
+/** Numbers of the state with what they may be, both ends included. */
+const ranges = {
+  elapsed: [0, 3_600_000],
+  odometer: [0, 2e9],
+  charge: [0, 20_000],
+  fuel: [0, 100],
+  burnt: [0, 160_000],
+  coolant: [-40, 150],
+  oil: [-40, 180],
+  outside: [-40, 87],
+  noise: [0, 0xffff_ffff],
+} as const;
+
+/** Reads back what {@link CarState} wrote. Throws `input.malformed` naming the member that is wrong. */
+export function parseState(data: unknown): CarState {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw malformed('it is not an object');
+  const members = data as Readonly<Record<string, unknown>>;
+  if (members['version'] !== 1) throw malformed('version is not 1');
+  const number = (name: keyof typeof ranges): number => {
+    const value = members[name];
+    const [low, high] = ranges[name];
+    if (typeof value === 'number' && value >= low && value <= high) return value;
+    throw malformed(`${name} is not a number from ${low} to ${high}`);
+  };
+  const flag = (name: 'engineRunning' | 'locked'): boolean => {
+    const value = members[name];
+    if (typeof value === 'boolean') return value;
+    throw malformed(`${name} is not true or false`);
+  };
+  return {
+    version: 1,
+    elapsed: number('elapsed'),
+    odometer: number('odometer'),
+    charge: number('charge'),
+    fuel: number('fuel'),
+    burnt: number('burnt'),
+    coolant: number('coolant'),
+    oil: number('oil'),
+    outside: number('outside'),
+    engineRunning: flag('engineRunning'),
+    locked: flag('locked'),
+    noise: number('noise'),
+  };
+}
+
+function malformed(what: string): VigieError {
+  return new VigieError('input.malformed', `the state of the simulated car cannot be restored: ${what}; delete it`);
+}

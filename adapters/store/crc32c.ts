@@ -1,0 +1,28 @@
+/**
+ * CRC-32C (Castagnoli; RFC 3720 appendix B.4: reflected polynomial 0x82F63B78, initial value and final XOR
+ * 0xFFFFFFFF), the checksum of journal records and documents. Four bytes a step ("slicing by 4"), which halves
+ * the time of the one-table loop.
+ */
+const table = new Uint32Array(4 * 256);
+for (let i = 0; i < 256; i++) {
+  let crc = i;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f6_3b78 : crc >>> 1;
+  table[i] = crc;
+}
+for (let i = 256; i < table.length; i++) table[i] = (table[i - 256]! >>> 8) ^ table[table[i - 256]! & 0xff]!;
+
+/** CRC-32C of `data[from..to)`, unsigned; `before` is the CRC of what precedes it. */
+export function crc32c(data: Uint8Array, from = 0, to: number = data.length, before = 0): number {
+  let crc = ~before;
+  let i = from;
+  for (; i + 4 <= to; i += 4) {
+    crc ^= data[i]! | (data[i + 1]! << 8) | (data[i + 2]! << 16) | (data[i + 3]! << 24);
+    crc =
+      table[768 + (crc & 0xff)]! ^
+      table[512 + ((crc >>> 8) & 0xff)]! ^
+      table[256 + ((crc >>> 16) & 0xff)]! ^
+      table[crc >>> 24]!;
+  }
+  for (; i < to; i++) crc = (crc >>> 8) ^ table[(crc ^ data[i]!) & 0xff]!;
+  return ~crc >>> 0;
+}

@@ -1,0 +1,34 @@
+/** A document of the agent on disk: a durable file behind lowdb. */
+import { Low } from 'lowdb';
+import type { Document } from '../../agent/ports.ts';
+import { DurableFile, type DurableOptions, type Held } from './durable.ts';
+
+export interface FileDocument<T> extends Document<T> {
+  /** Files that were found corrupt when the document was opened, and put aside. */
+  readonly corrupt: number;
+}
+
+/**
+ * Reads the document at `path`, else its previous generation, else takes `fallback`; never rejects for bad data.
+ * `write` takes effect in `data` at once; writes that come while one is under way become one. It rejects with
+ * `store.failed`, naming the file, when the disk did not take it; the next write tries again.
+ */
+export async function openDocument<T>(
+  path: string,
+  fallback: T,
+  options: DurableOptions<T> = {},
+): Promise<FileDocument<T>> {
+  const file = new DurableFile<T>(path, options);
+  const db = new Low<Held<T>>(file, { value: fallback });
+  await db.read();
+  return {
+    corrupt: file.corrupt,
+    get data() {
+      return db.data.value;
+    },
+    async write(data) {
+      db.data = { value: data };
+      await db.write();
+    },
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * A lowdb adapter that replaces a whole document atomically: temporary file, fsync, rename, fsync of the directory.
+ * The generation before stays beside it as `<name>.previous`. The file carries the CRC-32C of what it holds:
+ *
+ * - JSON: `{"crc32c":"<8 hexadecimal digits>","data":<document>}` and a line end, the CRC over the document's text;
+ * - CBOR: a sequence of two items, the CRC as a 32-bit unsigned integer (`1a` and 4 bytes) and the document.
+ */
+import { basename, dirname, join } from 'node:path';
+import { Decoder, Encoder } from 'cbor-x';
+import type { Adapter } from 'lowdb';
+import type { Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { crc32c } from './crc32c.ts';
+import { type FileSystem, nodeFileSystem } from './files.ts';
+
+export interface DurableOptions<T> {
+  /** JSON unless said otherwise; CBOR when the document holds byte strings. */
+  readonly format?: 'json' | 'cbor';
+  /** The document, when `data` is one; undefined makes the file count as corrupt. Without it everything is one. */
+  readonly accept?: (data: unknown) => T | undefined;
+  readonly log?: Log;
+  readonly files?: FileSystem;
+}
+
+interface Format {
+  seal(data: unknown): Uint8Array;
+  /** Throws when the bytes are not a sealed document. */
+  open(bytes: Uint8Array): unknown;
+}
+
+const jsonHead = /^\{"crc32c":"([0-9a-f]{8})","data":/;
+const jsonTail = '}\n';
+
+const json: Format = {
+  seal(data) {
+    const text: string | undefined = JSON.stringify(data);
+    if (text === undefined) throw new VigieError('input.malformed', `${typeof data} cannot be written as JSON`);
+    const crc = crc32c(new TextEncoder().encode(text)).toString(16).padStart(8, '0');
+    return new TextEncoder().encode(`{"crc32c":"${crc}","data":${text}${jsonTail}`);
+  },
+  open(bytes) {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const head = jsonHead.exec(text);
+    if (head === null || !text.endsWith(jsonTail)) throw new SyntaxError('not a whole document');
+    const data = text.slice(head[0].length, -jsonTail.length);
+    verify(Number.parseInt(head[1]!, 16), new TextEncoder().encode(data));
+    return JSON.parse(data);
+  },
+};
+
+const cborHead = 0x1a;
+const cborHeadLength = 5;
+
+const cbor: Format = {
+  seal(data) {
+    const body = new Encoder({ useRecords: false, tagUint8Array: false }).encode(data);
+    const bytes = new Uint8Array(cborHeadLength + body.length);
+    bytes[0] = cborHead;
+    new DataView(bytes.buffer).setUint32(1, crc32c(body));
+    bytes.set(body, cborHeadLength);
+    return bytes;
+  },
+  open(bytes) {
+    if (bytes[0] !== cborHead || bytes.length <= cborHeadLength) throw new SyntaxError('not a whole document');
+    const body = bytes.subarray(cborHeadLength);
+    verify(new DataView(bytes.buffer, bytes.byteOffset).getUint32(1), body);
+    return new Decoder({ useRecords: false, mapsAsObjects: true }).decode(body);
+  },
+};
+
+function verify(crc: number, bytes: Uint8Array): void {
+  if (crc32c(bytes) !== crc) throw new SyntaxError('the checksum is wrong');
+}
+
+/** lowdb neither reads nor writes a falsy document; held like this, any value is one. */
+export interface Held<T> {
+  readonly value: T;
+}
+
+export class DurableFile<T> implements Adapter<Held<T>> {
+  readonly #path: string;
+  readonly #options: DurableOptions<T>;
+  readonly #format: Format;
+  readonly #files: FileSystem;
+  #corrupt = 0;
+  #newest: Uint8Array | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(path: string, options: DurableOptions<T> = {}) {
+    this.#path = path;
+    this.#options = options;
+    this.#format = options.format === 'cbor' ? cbor : json;
+    this.#files = options.files ?? nodeFileSystem;
+  }
+
+  /** Files that {@link read} found corrupt. */
+  get corrupt(): number {
+    return this.#corrupt;
+  }
+
+  /**
+   * The document, else its previous generation, else null. A corrupt file is renamed to `<name>.corrupt-<n>`;
+   * bad data never makes this reject.
+   */
+  async read(): Promise<Held<T> | null> {
+    return this.#readGeneration(this.#path) ?? this.#readGeneration(this.#previous) ?? null;
+  }
+
+  /**
+   * Resolves when the document, or one written after it, is on the medium; rejects with `store.failed` when the
+   * disk did not take it, one of the generations before then being what is read next, and with `input.malformed`
+   * for what cannot be written, e.g. undefined. The value may be changed after the call.
+   */
+  async write({ value }: Held<T>): Promise<void> {
+    this.#newest = this.#format.seal(value);
+    this.#next ??= this.#running
+      .catch(() => undefined) // that failure was its own callers' to hear
+      .then(() => {
+        this.#next = undefined;
+        this.#running = this.#replace(this.#newest!);
+        return this.#running;
+      });
+    return this.#next;
+  }
+
+  get #previous(): string {
+    return `${this.#path}.previous`;
+  }
+
+  async #replace(bytes: Uint8Array): Promise<void> {
+    const temporary = `${this.#path}.next`;
+    const directory = dirname(this.#path);
+    try {
+      this.#files.makeDirectory(directory);
+      const file = this.#files.open(temporary, 'replace');
+      try {
+        file.write(bytes, 0);
+        await file.sync();
+      } finally {
+        file.close();
+      }
+      if (this.#files.list(directory).includes(basename(this.#path))) this.#files.rename(this.#path, this.#previous);
+      this.#files.rename(temporary, this.#path);
+      await this.#files.syncDirectory(directory);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new VigieError('store.failed', `the document was not written (${reason})`, { where: this.#path, cause });
+    }
+  }
+
+  #readGeneration(path: string): Held<T> | undefined {
+    let bytes: Uint8Array;
+    try {
+      bytes = this.#files.read(path);
+    } catch (error) {
+      // Put aside as well: the next write must not make it the previous generation.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) this.#putAside(path, error);
+      return undefined;
+    }
+    try {
+      const data = this.#format.open(bytes);
+      const { accept } = this.#options;
+      const value = accept === undefined ? (data as T) : accept(data);
+      if (value !== undefined) return { value };
+      this.#putAside(path, new TypeError('it does not hold such a document'));
+    } catch (error) {
+      this.#putAside(path, error);
+    }
+    return undefined;
+  }
+
+  #putAside(path: string, reason: unknown): void {
+    this.#corrupt++;
+    this.#options.log?.error('store.corrupt', { file: path, error: String(reason) });
+    try {
+      const taken = new Set(this.#files.list(dirname(path)));
+      let n = 1;
+      while (taken.has(`${basename(path)}.corrupt-${n}`)) n++;
+      this.#files.rename(path, join(dirname(path), `${basename(path)}.corrupt-${n}`));
+    } catch (error) {
+      this.#options.log?.warn('store.aside', { file: path, error: String(error) });
+    }
+  }
+}

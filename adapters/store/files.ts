@@ -1,0 +1,135 @@
+/**
+ * The only door of this room to the disk. What ends in the page cache is synchronous (microseconds, and it then
+ * survives the death of the process); what waits for the medium has an asynchronous form. Every method throws
+ * or rejects with the system's own error (`code` ENOSPC, EIO, EROFS, ENOENT, …).
+ */
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  open,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** A file that is open for writing. */
+export interface OpenFile {
+  readonly path: string;
+  /** Puts all of `data` at `position` into the page cache. */
+  write(data: Uint8Array, position: number): void;
+  /** Sets the length; a file made longer this way holds zeros and takes no space for them. */
+  truncate(length: number): void;
+  /** fdatasync: resolves when data and length are on the medium. */
+  sync(): Promise<void>;
+  /** The same, the caller waiting. */
+  syncInPlace(): void;
+  close(): void;
+}
+
+export interface FileSystem {
+  /** `create` makes a new file and fails when there is one; `replace` empties it; `change` opens it as it is. */
+  open(path: string, mode: 'create' | 'replace' | 'change'): OpenFile;
+  read(path: string): Uint8Array;
+  /** Names of the files in a directory, in no order. */
+  list(directory: string): readonly string[];
+  rename(from: string, to: string): void;
+  remove(path: string): void;
+  /** Makes the directory and those above it, durably; nothing when it exists. */
+  makeDirectory(path: string): void;
+  /** Resolves when the names in the directory (created, renamed, removed files) are on the medium. */
+  syncDirectory(path: string): Promise<void>;
+}
+
+const flags = { create: 'wx', replace: 'w', change: 'r+' } as const;
+
+/** Only the owner reads it: what is kept here is where the car was. */
+const fileMode = 0o600;
+const directoryMode = 0o700;
+
+class DescriptorFile implements OpenFile {
+  readonly path: string;
+  readonly #descriptor: number;
+
+  constructor(path: string, descriptor: number) {
+    this.path = path;
+    this.#descriptor = descriptor;
+  }
+
+  write(data: Uint8Array, position: number): void {
+    let done = 0;
+    while (done < data.length) {
+      done += writeSync(this.#descriptor, data, done, data.length - done, position + done);
+    }
+  }
+
+  truncate(length: number): void {
+    ftruncateSync(this.#descriptor, length);
+  }
+
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  syncInPlace(): void {
+    fdatasyncSync(this.#descriptor);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+/** The file system of the machine. */
+export const nodeFileSystem: FileSystem = {
+  open: (path, mode) => new DescriptorFile(path, openSync(path, flags[mode], fileMode)),
+
+  // Copied out of Buffer's own class so that views of it are plain Uint8Arrays.
+  read(path) {
+    const buffer = readFileSync(path);
+    return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+  },
+
+  list: (directory) => readdirSync(directory),
+  rename: (from, to) => renameSync(from, to),
+  remove: (path) => rmSync(path),
+
+  makeDirectory(path) {
+    const first = mkdirSync(path, { recursive: true, mode: directoryMode });
+    if (first === undefined) return;
+    for (let made = path; ; made = dirname(made)) {
+      const above = openSync(dirname(made), 'r');
+      try {
+        fsyncSync(above);
+      } finally {
+        closeSync(above);
+      }
+      if (made === first || made === dirname(made)) return;
+    }
+  },
+
+  syncDirectory: (path) =>
+    new Promise((resolve, reject) => {
+      open(path, 'r', (failure, descriptor) => {
+        if (failure) {
+          reject(failure);
+          return;
+        }
+        fsync(descriptor, (error) => {
+          closeSync(descriptor);
+          if (error) reject(error);
+          else resolve();
+        });
+      });
+    }),
+};

@@ -1,0 +1,86 @@
+import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { VigieError } from '../../protocol/errors.ts';
+
+/**
+ * Takes a directory of records for this process: two agents that append to one journal would ruin it. A lock whose
+ * owner is gone (killed, power cut, another boot) is taken over.
+ * @returns gives the directory free again
+ * @throws VigieError `usage.wrong` when a running process has it; `store.failed` when it cannot be written
+ */
+export function lockDirectory(directory: string): () => void {
+  const path = join(directory, 'lock');
+  const mine = identity(process.pid);
+  try {
+    mkdirSync(directory, { recursive: true });
+    for (let attempt = 0; !create(path, mine); attempt++) {
+      const owner = read(path);
+      if (owner === identity(Number(owner.split(' ')[0])) && owner !== mine && owner !== '') {
+        throw new VigieError(
+          'usage.wrong',
+          `process ${owner.split(' ')[0]} uses it; end that one or choose another --data`,
+          {
+            where: directory,
+          },
+        );
+      }
+      if (attempt > 10) throw new VigieError('store.failed', 'the lock cannot be taken', { where: path });
+      remove(path);
+    }
+  } catch (error) {
+    if (error instanceof VigieError) throw error;
+    throw new VigieError('store.failed', (error as Error).message, { where: directory, cause: error });
+  }
+  return () => remove(path);
+}
+
+/** A process by its number and the moment it was started: numbers are used again, also after a boot. */
+function identity(pid: number): string {
+  if (!Number.isInteger(pid) || pid <= 0) return '';
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Field 22 (proc(5)); the name in field 2 may contain blanks, so count from its closing parenthesis.
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${pid} ${started} ${boot}`;
+  } catch {
+    // No such process, or no /proc to ask: then the number alone has to do.
+    return alive(pid) ? `${pid}` : '';
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function create(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,212 @@
+import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
+import { downKind } from '../protocol/topics.ts';
+import { Mapping, type WantedSignal } from './mapping.ts';
+import { Outbox } from './outbox/outbox.ts';
+import { type Pipeline, pipeline } from './pipeline.ts';
+import type {
+  Actuator,
+  Clock,
+  Document,
+  FrameBatch,
+  FrameDecoder,
+  Link,
+  LinkEvents,
+  Log,
+  OutboxStore,
+  SignatureVerifier,
+} from './ports.ts';
+import type { VehicleProfile } from './profile.ts';
+import { Confirmations } from './remotes/confirmation.ts';
+import { doors } from './remotes/doors.ts';
+import { Ledger, type LedgerData } from './remotes/ledger.ts';
+import { Remotes } from './remotes/remotes.ts';
+import { Status } from './status.ts';
+
+/** Recorders look around this often, ms. */
+const TICK = 1_000;
+/** Status is written down this often while it changes, ms; what is newer comes from the bus within seconds. */
+const REMEMBER = 10_000;
+/** Down messages handled per second; more are dropped and counted. */
+const RATE = 50;
+
+export interface AgentPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly link: Link;
+  readonly store: OutboxStore;
+  readonly actuator: Actuator;
+  readonly verifier: SignatureVerifier;
+  readonly ledger: Document<LedgerData>;
+  /** The Status of the last run. */
+  readonly memory: Document<object>;
+}
+
+export interface AgentOptions {
+  readonly vin: string;
+  readonly version: string;
+  /** Counts the starts of this agent. */
+  readonly boot: number;
+  readonly quality: () => ClockQuality;
+  readonly window: () => number;
+  /** Bound of the outbox, bytes. */
+  readonly limit: number;
+}
+
+/** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
+export class Agent implements LinkEvents {
+  readonly status = new Status();
+  readonly #ports: AgentPorts;
+  readonly #options: AgentOptions;
+  readonly #mapping: Mapping;
+  readonly #outbox: Outbox;
+  readonly #pipeline: Pipeline;
+  readonly #remotes: Remotes;
+  readonly #profile: VehicleProfile;
+  #cancelTick: (() => void) | undefined;
+  #rememberedAt = Number.NEGATIVE_INFINITY;
+  #changed = false;
+  #received = { second: 0, count: 0, dropped: 0 };
+  #greeted = false;
+  #startedAt = 0;
+  /** Batches of frames that a defect kept from being worked off to the end. */
+  faults = 0;
+  /** Down messages that were more than the car takes. */
+  dropped = 0;
+
+  constructor(profile: VehicleProfile, ports: AgentPorts, options: AgentOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#profile = profile;
+    const { clock, log, link, store } = ports;
+    this.status.restore(ports.memory.data);
+    this.#mapping = new Mapping(this.status, profile);
+    this.#outbox = new Outbox(store, link, clock, log, options);
+    this.#pipeline = pipeline(this.status, this.#outbox, profile);
+    this.status.observe({ changed: () => (this.#changed = true) });
+    const confirmations = new Confirmations(this.status, clock);
+    this.#remotes = new Remotes({
+      ...ports,
+      vin: options.vin,
+      kinds: [doors],
+      rules: profile.commands,
+      ledger: new Ledger(ports.ledger),
+      status: this.status,
+      confirmations,
+      publisher: this.#outbox,
+      quality: options.quality,
+    });
+  }
+
+  /** The signals the decoder has to deliver, in this order. */
+  get wanted(): readonly WantedSignal[] {
+    return this.#mapping.wanted;
+  }
+
+  /** Messages not yet acknowledged by the broker. */
+  get waiting(): number {
+    return this.#outbox.waiting;
+  }
+
+  /** Readings that were no possible value, and down messages that were no command. */
+  get refused(): { readings: number; commands: number } {
+    return { readings: this.#mapping.rejected, commands: this.#remotes.unsigned };
+  }
+
+  start(): void {
+    this.#startedAt = Math.round(this.#ports.clock.now());
+    this.#schedule();
+    // Settles commands that a power cut interrupted; its failures are logged by the command itself.
+    this.#remotes.resume().catch((error: Error) => this.#ports.log.error('resume', { error: error.message }));
+  }
+
+  /** Where a source puts its frames; `decoder` was built for {@link wanted} and the source's buses. */
+  intake(decoder: FrameDecoder): (batch: FrameBatch) => void {
+    return (batch) => {
+      try {
+        decoder.decode(batch, this.#mapping);
+      } catch (error) {
+        // A defect in one recorder must not silence the car; it is said once, and counted.
+        if (this.faults++ === 0) this.#ports.log.error('frames were not worked off', { error: (error as Error).stack });
+      }
+    };
+  }
+
+  /** Hands over what is open and resolves when it is on disk and, while connected, acknowledged. */
+  async stop(): Promise<void> {
+    this.#cancelTick?.();
+    const now = this.#ports.clock.now();
+    for (const recorder of this.#pipeline.recorders) recorder.flush(now);
+    await this.#outbox.settled();
+    await this.#remember(now);
+  }
+
+  /** Resolves when nothing waits to be published. */
+  settled(): Promise<void> {
+    return this.#outbox.settled();
+  }
+
+  up(): void {
+    this.#greet();
+    this.#pipeline.status.linkUp(this.#ports.clock.now());
+    this.#outbox.linkUp();
+    this.#ports.log.info('link up', { waiting: this.waiting });
+  }
+
+  down(reason: string): void {
+    this.#pipeline.status.linkDown();
+    this.#ports.log.warn('link down', { reason, waiting: this.waiting });
+  }
+
+  message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
+    if (!this.#admit()) return;
+    const kind = downKind(this.#options.vin, topic);
+    if (kind === 'remote') this.#inBackground(this.#remotes.receive(payload, correlation));
+    else this.#ports.log.warn('a message of a kind this agent does not take', { topic });
+  }
+
+  /** Bounds how many down messages a second are looked at: a flood costs nothing but its own delivery. */
+  #admit(): boolean {
+    const second = Math.floor(this.#ports.clock.monotonic() / 1000);
+    if (second !== this.#received.second) {
+      if (this.#received.dropped > 0) this.#ports.log.warn('too many messages', { dropped: this.#received.dropped });
+      this.#received = { second, count: 0, dropped: 0 };
+    }
+    this.#received.count++;
+    if (this.#received.count <= RATE) return true;
+    this.#received.dropped++;
+    this.dropped++;
+    return false;
+  }
+
+  #greet(): void {
+    if (this.#greeted) return;
+    this.#greeted = true;
+    const { version, boot } = this.#options;
+    this.#outbox.put('hello', {
+      version,
+      protocol: PROTOCOL_VERSION,
+      boot,
+      profile: this.#profile.name,
+      startedAt: this.#startedAt,
+    });
+  }
+
+  #schedule(): void {
+    this.#cancelTick = this.#ports.clock.after(TICK, () => {
+      const now = this.#ports.clock.now();
+      for (const recorder of this.#pipeline.recorders) recorder.tick(now);
+      if (this.#changed && now - this.#rememberedAt >= REMEMBER) this.#inBackground(this.#remember(now));
+      this.#schedule();
+    });
+  }
+
+  async #remember(now: number): Promise<void> {
+    this.#rememberedAt = now;
+    this.#changed = false;
+    await this.#ports.memory.write(this.status.contents());
+  }
+
+  #inBackground(work: Promise<void>): void {
+    work.catch((error: Error) => this.#ports.log.error('background work failed', { error: error.message }));
+  }
+}

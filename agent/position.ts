@@ -1,0 +1,112 @@
+import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
+import type { Status } from './status.ts';
+
+const latitude = slotByPath.get('lastPosition.latitude') as Slot;
+const longitude = slotByPath.get('lastPosition.longitude') as Slot;
+const fixStatus = slotByPath.get('lastPosition.fixStatus') as Slot;
+const type = slotByPath.get('lastPosition.type') as Slot;
+
+/** No road vehicle is faster; a larger jump between two fixes is an error of the receiver. m/s */
+const FASTEST = 70;
+/** Refused jumps after which the earlier position is taken to be the wrong one. */
+const JUMPS_BELIEVED = 5;
+
+/**
+ * Lets positions into Status whole or not at all: latitude and longitude of the same moment, with a fix, not the
+ * 0,0 of a receiver without one, and not further from the last than a car can have driven.
+ */
+export class PositionGate {
+  /** Positions that were refused as implausible. */
+  refused = 0;
+  readonly #status: Status;
+  /** The latest value of each component. */
+  readonly #latest = new Map<Slot, SlotValue>();
+  /** Which of latitude (1) and longitude (2) were heard since the last position. */
+  #heard = 0;
+  #changed = false;
+  #needsFix = false;
+  #hasFix = false;
+  #last: { latitude: number; longitude: number; at: number } | undefined;
+  #jumps = 0;
+
+  constructor(status: Status) {
+    this.#status = status;
+  }
+
+  /** With a source for the fix, positions count only while it says that there is one. */
+  expectFix(expected: boolean): void {
+    this.#needsFix = expected;
+  }
+
+  /** Takes one component; undefined says that the receiver has no value for it. */
+  offer(slot: Slot, value: SlotValue | undefined): void {
+    if (slot === fixStatus) this.#hasFix = value !== undefined;
+    if (value === undefined) {
+      this.#latest.delete(slot);
+      this.#heard &= ~bitOf(slot);
+      return;
+    }
+    this.#latest.set(slot, value);
+    this.#heard |= bitOf(slot);
+    this.#changed = true;
+  }
+
+  /** A component came again unchanged: a car that drives due east repeats its latitude. */
+  repeat(slot: Slot, at: number): void {
+    if (this.#latest.has(slot)) this.#heard |= bitOf(slot);
+    this.#status.seen(slot, at);
+  }
+
+  /** A frame or fix is complete: a whole position goes into Status. */
+  settle(at: number): void {
+    if (this.#heard !== 3 || !this.#changed) return;
+    this.#heard = 0;
+    this.#changed = false;
+    const position = {
+      latitude: this.#latest.get(latitude) as number,
+      longitude: this.#latest.get(longitude) as number,
+      at,
+    };
+    if ((this.#needsFix && !this.#hasFix) || !this.#plausible(position)) return;
+    this.#last = position;
+    if (!this.#latest.has(type)) this.#latest.set(type, 'Acquire');
+    for (const [slot, value] of this.#latest) this.#status.write(slot, value, at);
+  }
+
+  #plausible(next: { latitude: number; longitude: number; at: number }): boolean {
+    if (next.latitude === 0 && next.longitude === 0) {
+      this.refused++;
+      return false;
+    }
+    const last = this.#last;
+    if (last === undefined) return true;
+    const seconds = Math.max(1, (next.at - last.at) / 1000);
+    if (distance(last, next) <= FASTEST * seconds || next.at < last.at) {
+      this.#jumps = 0;
+      return true;
+    }
+    this.refused++;
+    this.#jumps++;
+    if (this.#jumps < JUMPS_BELIEVED) return false;
+    this.#jumps = 0;
+    return true;
+  }
+}
+
+function bitOf(slot: Slot): number {
+  return slot === latitude ? 1 : slot === longitude ? 2 : 0;
+}
+
+/** Metres between two points on the sphere of mean radius 6,371,009 m (IUGG), haversine. */
+export function distance(
+  a: { latitude: number; longitude: number },
+  b: { latitude: number; longitude: number },
+): number {
+  const radians = Math.PI / 180;
+  const sinLatitude = Math.sin(((b.latitude - a.latitude) * radians) / 2);
+  const sinLongitude = Math.sin(((b.longitude - a.longitude) * radians) / 2);
+  const h =
+    sinLatitude * sinLatitude +
+    Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * sinLongitude * sinLongitude;
+  return 2 * 6_371_009 * Math.asin(Math.min(1, Math.sqrt(h)));
+}

@@ -1,0 +1,65 @@
+/** What the core must know of a car: the part of a vehicle profile that it works from, with all checks done. */
+
+/** One source of a Status path. Sources of the same path are listed in order of `priority`, 0 first. */
+export interface SourceMapping {
+  readonly path: string;
+  readonly bus?: string;
+  readonly message: string;
+  readonly signal: string;
+  /** value = physical signal × scale + offset */
+  readonly scale: number;
+  readonly offset: number;
+  /** Raw values that say "not available"; they never become values. */
+  readonly invalid: readonly number[];
+  /** Raw value to name, flag or set of names; raw values that are not listed never become values. */
+  readonly map?: Readonly<Record<string, string | boolean | number | readonly string[]>>;
+  /** Milliseconds after which the value is stale. */
+  readonly timeout?: number;
+  readonly priority: number;
+  /** Milliseconds of silence after which the next source takes over. */
+  readonly failover?: number;
+}
+
+/** When a slot's changes become telemetry. */
+export interface TelemetryRule {
+  /** At most one reading in this many ms. */
+  readonly interval: number;
+  /** A quantity that moved by less is not a change. */
+  readonly deadBand: number;
+  /** A reading is repeated after this many ms without change. */
+  readonly heartbeat: number;
+}
+
+export interface WaypointRule {
+  /** Longest time between points while moving, ms. */
+  readonly interval: number;
+  /** Longest way between points, m. */
+  readonly distance: number;
+  /** A point is set when the heading turned by more, degrees. */
+  readonly heading: number;
+}
+
+/** How Status shows that a command has taken effect. */
+export interface Confirmation {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  /** For sets: the name that must be in it. */
+  readonly includes?: string;
+}
+
+export interface CommandRule {
+  readonly confirm: Confirmation;
+  /** Milliseconds the car may take; silence for longer is a failure. */
+  readonly within: number;
+}
+
+export interface VehicleProfile {
+  readonly name: string;
+  readonly sources: readonly SourceMapping[];
+  readonly constants: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /** By Status path; `default` for the rest. */
+  readonly telemetry: Readonly<Record<string, TelemetryRule>>;
+  readonly waypoints: WaypointRule;
+  /** By action, e.g. `doors.lock`. */
+  readonly commands: Readonly<Record<string, CommandRule>>;
+}

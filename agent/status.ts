@@ -1,0 +1,84 @@
+import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects } from '../protocol/slots.ts';
+
+/** Sees every change of Status, in the order they happened. */
+export interface StatusObserver {
+  /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
+  changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
+}
+
+/** Reads Status; nobody but the mapping writes it. */
+export interface StatusReader {
+  value(slot: Slot): SlotValue | undefined;
+  /** True when the slot has a value that was read not longer ago than its time-out. */
+  fresh(slot: Slot, now: number): boolean;
+}
+
+/**
+ * The car's present state: one value per slot, one `createdAt` per object. `createdAt` is the time of the last
+ * change of any member of the object; that a value was read again unchanged only renews its freshness.
+ */
+export class Status implements StatusReader {
+  readonly #values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
+  readonly #seenAt = new Float64Array(slots.length).fill(Number.NEGATIVE_INFINITY);
+  readonly #timeout = new Float64Array(slots.length).fill(Number.POSITIVE_INFINITY);
+  readonly #createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
+  readonly #observers: StatusObserver[] = [];
+
+  observe(observer: StatusObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** A value older than `timeout` ms is no longer fresh. */
+  expireAfter(slot: Slot, timeout: number): void {
+    this.#timeout[slot.index] = timeout;
+  }
+
+  value(slot: Slot): SlotValue | undefined {
+    return this.#values[slot.index];
+  }
+
+  fresh(slot: Slot, now: number): boolean {
+    const age = now - (this.#seenAt[slot.index] as number);
+    // A reading from the future means that the clock stepped: how old it is cannot be said.
+    return this.#values[slot.index] !== undefined && age >= -1000 && age <= (this.#timeout[slot.index] as number);
+  }
+
+  /** Takes a reading that is already quantised and within the slot's range. */
+  write(slot: Slot, value: SlotValue, at: number): void {
+    const index = slot.index;
+    this.#seenAt[index] = at;
+    const previous = this.#values[index];
+    if (previous === value || (typeof value === 'object' && sameValue(previous, value))) return;
+    this.#values[index] = value;
+    this.#createdAt[slot.object] = at;
+    for (const observer of this.#observers) observer.changed(slot, value, previous, at);
+  }
+
+  /** The slot's source repeated the value it gave before. */
+  seen(slot: Slot, at: number): void {
+    this.#seenAt[slot.index] = at;
+  }
+
+  /** The tree of the interface, of all objects or of those whose index is in `objects`. */
+  contents(objects?: ReadonlySet<number>): ReturnType<typeof assemble> {
+    if (objects === undefined) return assemble(this.#values, this.#createdAt);
+    return assemble(this.#values, this.#createdAt, (object) => objects.has(object.index));
+  }
+
+  /** Puts back what an earlier run knew. Observers are not told, and nothing restored counts as fresh. */
+  restore(contents: object): void {
+    for (const { slot, value, at } of disassemble(contents)) {
+      this.#values[slot.index] = value;
+      this.#createdAt[slot.object] = at;
+    }
+  }
+}
+
+/** Sets of names and structured values are equal when their contents are. */
+function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => sameValue((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]));
+}

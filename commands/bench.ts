@@ -1,0 +1,118 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { SystemClock } from '../adapters/clock/system.ts';
+import { generateKey, listKeys } from '../adapters/keys/index.ts';
+import { type Level, StreamLog } from '../adapters/logging/stream.ts';
+import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
+import { openDocument } from '../adapters/store/index.ts';
+import { configurationDefaults } from '../config/defaults.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { startCar } from './car.ts';
+import { benchDirectory, type Rig, rigFile } from './rig.ts';
+import { untilSignal } from './signals.ts';
+import { benchCar } from './simulation.ts';
+import { loadVehicle } from './vehicle.ts';
+
+/** The bench car's own number: V-F for the maker's country, no check digit outside North America (ISO 3779). */
+const BENCH_VIN = 'VF3VGEBENCH000001';
+const STANDARD_PORT = 1883;
+
+interface Options {
+  readonly data: string;
+  readonly vin: string;
+  readonly broker?: string;
+  readonly port?: number;
+  readonly log: Level;
+}
+
+export function benchCommand(): Command {
+  return new Command('bench')
+    .summary('the whole rig on one machine: simulated car, broker, agent')
+    .description(
+      `Runs a simulated car at CAN level (it drives a loop in Paris, charges, opens doors), an embedded MQTT broker and
+the agent, and prints what is published, where, and what to try. Ctrl-C ends it; records stay for the next start.`,
+    )
+    .option('--data <dir>', 'directory of records and keys', benchDirectory)
+    .option('--vin <vin>', 'the car’s identification number', BENCH_VIN)
+    .option('--broker <url>', 'use this broker instead of the embedded one')
+    .option('--port <port>', `port of the embedded broker; 0: any free (default: ${STANDARD_PORT}, or any free)`, port)
+    .option('--log <level>', 'info, warn, error or silent', 'warn')
+    .action(bench);
+}
+
+async function bench(options: Options): Promise<void> {
+  const { data, vin } = options;
+  mkdirSync(data, { recursive: true });
+  const vehicle = loadVehicle('bench');
+  const clock = new SystemClock();
+  const log = new StreamLog(process.stderr, options.log);
+  const keys = join(data, 'keys');
+  if ((await listKeys(keys)).length === 0) {
+    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: ['Doors'] });
+  }
+  const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
+  const url = options.broker ?? (broker?.url as string);
+  const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
+  const simulation = benchCar(vehicle, clock, memory.data.car);
+  const told = new Set<string>();
+  const car = await startCar({
+    vin,
+    vehicle,
+    data,
+    sources: [simulation],
+    sender: simulation,
+    mqtt: { url },
+    trust: join(keys, 'trust.json'),
+    limit: configurationDefaults.outbox.limit,
+    log,
+    clock,
+    published: (topic, bytes) => {
+      if (told.has(topic)) return;
+      told.add(topic);
+      process.stdout.write(`published ${topic} (${bytes} bytes of CBOR)\n`);
+    },
+  });
+  const rig: Rig = { vin, broker: url, keys };
+  writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
+  introduce(rig, options, broker !== undefined);
+
+  await untilSignal();
+  process.stdout.write('stopping\n');
+  await car.stop();
+  await memory.write({ car: simulation.state() });
+  await broker?.stop();
+}
+
+function introduce({ vin, broker, keys }: Rig, { data }: Options, embedded: boolean): void {
+  const where = data === benchDirectory ? '' : ` --data ${data}`;
+  process.stdout.write(`ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
+Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint remote; presence beside them.
+Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
+Try in another terminal:
+  npx vigie watch ${vin}${where}
+  npx vigie send ${vin} doors lock${where}
+  npx vigie send ${vin} doors unlock${where}
+Ctrl-C ends the bench.
+`);
+}
+
+/** On the standard port when nobody else is there and none was asked for; the introduction says which it became. */
+async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
+  const broker = new EmbeddedBroker({ port: asked ?? STANDARD_PORT });
+  try {
+    await broker.start();
+    return broker;
+  } catch (error) {
+    if (asked !== undefined || !(error instanceof VigieError)) throw error;
+  }
+  const anywhere = new EmbeddedBroker({ port: 0 });
+  await anywhere.start();
+  return anywhere;
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new InvalidArgumentError('a port is 0 to 65535.');
+  return value;
+}

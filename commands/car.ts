@@ -1,0 +1,106 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { FrameActuator } from '../adapters/can/actuator.ts';
+import { DbcCodec } from '../adapters/can/dbc/index.ts';
+import type { SystemClock } from '../adapters/clock/system.ts';
+import { TrustStore } from '../adapters/keys/index.ts';
+import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
+import { lockDirectory, openDocument, openOutboxStore } from '../adapters/store/index.ts';
+import { Agent } from '../agent/agent.ts';
+import type { FrameBatch, FrameSender, FrameSource, Log, SignatureVerifier } from '../agent/ports.ts';
+import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { decoderFor, type Vehicle } from './vehicle.ts';
+import { version } from './version.ts';
+
+/** What a running agent is made of. */
+export interface CarOptions {
+  readonly vin: string;
+  readonly vehicle: Vehicle;
+  /** Directory of records and state. */
+  readonly data: string;
+  /** Sources of frames; each knows what its buses are called in the profile. */
+  readonly sources: readonly FrameSource[];
+  /** Where commands put their frames; undefined: the car cannot be commanded. */
+  readonly sender?: FrameSender;
+  readonly mqtt: MqttAddress;
+  /** File of the keys that may sign commands. */
+  readonly trust?: string;
+  /** Bound of the outbox, bytes. */
+  readonly limit: number;
+  readonly log: Log;
+  readonly clock: SystemClock;
+  /** Called with each message the broker has acknowledged. */
+  readonly published?: (topic: string, bytes: number) => void;
+}
+
+export interface Car {
+  readonly agent: Agent;
+  /** Ends sources, hands over what is open, closes the link; resolves when everything is on disk. */
+  stop(): Promise<void>;
+}
+
+/** Builds the adapters around one agent and starts them: first the records, then the link, then the sources. */
+export async function startCar(options: CarOptions): Promise<Car> {
+  const { vin, vehicle, data, log, clock, sources } = options;
+  mkdirSync(data, { recursive: true });
+  const unlock = lockDirectory(data);
+  const boots = await openDocument(join(data, 'boot.json'), { boot: 0 }, { log });
+  const boot = boots.data.boot + 1;
+  await boots.write({ boot });
+  const store = await openOutboxStore(join(data, 'outbox'), { log });
+  const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
+  const memory = await openDocument<object>(join(data, 'status.json'), {}, { log });
+
+  const link = new MqttLink({ ...options.mqtt, vin, log });
+  const agent = new Agent(
+    vehicle.profile,
+    {
+      clock,
+      log,
+      store,
+      ledger,
+      memory,
+      link: {
+        get connected() {
+          return link.connected;
+        },
+        publish: async (message) => {
+          await link.publish(message);
+          options.published?.(message.topic, message.payload.byteLength);
+        },
+      },
+      actuator: new FrameActuator(
+        vehicle.profile.commands,
+        vehicle.databases,
+        new DbcCodec(vehicle.databases),
+        options.sender,
+        clock,
+      ),
+      verifier: options.trust === undefined ? trustsNobody : TrustStore.open(options.trust, clock),
+    },
+    { vin, version, boot, limit: options.limit, quality: () => clock.quality(), window: () => link.window },
+  );
+  agent.start();
+  link.open(agent);
+  for (const source of sources) {
+    // A source knows its buses once it is open.
+    let intake: ((batch: FrameBatch) => void) | undefined;
+    await source.start((batch) => {
+      intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses));
+      intake(batch);
+    });
+  }
+  return {
+    agent,
+    stop: async () => {
+      for (const source of sources) await source.stop();
+      await agent.stop();
+      await link.close();
+      await store.close();
+      unlock();
+    },
+  };
+}
+
+/** Without a trust file the car carries out no command. */
+const trustsNobody: SignatureVerifier = { key: () => undefined, verify: () => false };

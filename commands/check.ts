@@ -1,0 +1,61 @@
+import { Command, Option } from 'commander';
+import { loadConfiguration } from '../config/configuration.ts';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { formatDiagnostic } from '../protocol/diagnostic.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { formatOf, Lines } from './output.ts';
+import { inspectVehicle, readDbc } from './vehicle.ts';
+
+interface Options {
+  readonly config?: string;
+  readonly profile?: string[];
+  readonly dbc?: string[];
+  readonly format?: string;
+}
+
+export function checkCommand(): Command {
+  return new Command('check')
+    .summary('faults in configuration, profile and DBC')
+    .description(
+      `Validates what people write by hand: configuration, vehicle profile, network descriptions. Every fault is a
+line {file, line, severity, message, fix?}. Exit status 0, or 2 when any is an error.`,
+    )
+    .option('-c, --config <file>', 'configuration, with the profile and DBC it names')
+    .option('-p, --profile <name-or-path...>', 'vehicle profiles, with their DBC')
+    .option('--dbc <file...>', 'network descriptions')
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  vigie check -c vigie.yaml
+  vigie check --profile bench
+  vigie check --dbc car.dbc --format text`,
+    )
+    .action(check);
+}
+
+async function check(options: Options): Promise<void> {
+  const { config, profile = [], dbc = [] } = options;
+  if (config === undefined && profile.length + dbc.length === 0) {
+    throw new VigieError('usage.wrong', 'nothing to check: give -c vigie.yaml, --profile NAME or --dbc FILE');
+  }
+  const found: Diagnostic[] = [];
+  if (config !== undefined) {
+    const { configuration, diagnostics } = loadConfiguration(config, process.env);
+    found.push(...diagnostics);
+    if (configuration !== undefined) found.push(...inspectVehicle(configuration.profile).diagnostics);
+  }
+  for (const name of profile) found.push(...inspectVehicle(name).diagnostics);
+  for (const file of dbc) found.push(...readDbc(file).diagnostics);
+
+  const lines = new Lines();
+  const format = formatOf(options.format);
+  for (const diagnostic of found) {
+    lines.line(format === 'ndjson' ? JSON.stringify(diagnostic) : formatDiagnostic(diagnostic));
+  }
+  await lines.flush();
+  const errors = found.filter((diagnostic) => diagnostic.severity === 'error').length;
+  process.stderr.write(errors === 0 ? `no errors, ${found.length} findings\n` : `${errors} errors\n`);
+  if (errors > 0) process.exitCode = 2;
+}

@@ -1,0 +1,125 @@
+import { Command, Option } from 'commander';
+import { DbcFrameReader } from '../adapters/can/dbc/index.ts';
+import { type LogReader, openLog } from '../adapters/can/log/index.ts';
+import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { complain, type Format, formatOf, Lines, progressBar } from './output.ts';
+import { type BoundDatabase, readDbc } from './vehicle.ts';
+
+/** Identifier bits of a frame id. */
+const IDENTIFIER = 0x1fff_ffff;
+
+interface Options {
+  readonly dbc?: string[];
+  readonly raw?: boolean;
+  readonly choices?: boolean;
+  readonly format?: string;
+}
+
+export function decodeCommand(): Command {
+  return new Command('decode')
+    .summary('signals out of a recorded log')
+    .description(
+      `Reads CAN logs and prints the signals of each frame, for people who map a new car.
+
+A line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; integers
+beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless --raw.`,
+    )
+    .argument('<log...>', 'log files, .gz too; - reads standard input')
+    .option('--dbc <file...>', 'network descriptions; several add up')
+    .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
+    .option('--choices', 'names of the value table instead of numbers')
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  vigie decode drive.log --dbc car.dbc
+  vigie decode drive.log.gz --dbc car.dbc --choices --format text | grep DOOR
+  candump -L can0 | vigie decode - --dbc car.dbc`,
+    )
+    .action(decode);
+}
+
+async function decode(logs: string[], options: Options): Promise<void> {
+  if (options.raw !== true && options.dbc === undefined) {
+    throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
+  }
+  const databases = (options.dbc ?? []).map(load);
+  const format = formatOf(options.format);
+  const lines = new Lines();
+  for (const path of logs) {
+    const log = await openLog(path);
+    try {
+      const reader = options.raw === true ? undefined : new DbcFrameReader(databases, log.buses, options);
+      await print(log, reader, format, lines);
+    } finally {
+      await log.close();
+    }
+    reportFaults(log, path);
+  }
+  await lines.flush();
+}
+
+async function print(log: LogReader, reader: DbcFrameReader | undefined, format: Format, lines: Lines): Promise<void> {
+  const bar = progressBar(log.size);
+  let frames = 0;
+  try {
+    for await (const batch of log.batches()) {
+      for (let i = 0; i < batch.count; i++) {
+        const decoded = reader?.decode(batch, i);
+        if (reader !== undefined && decoded === undefined) continue;
+        lines.line(format === 'ndjson' ? ndjson(log, batch, i, decoded) : text(log, batch, i, decoded));
+        if (lines.full) await lines.flush();
+      }
+      frames += batch.count;
+      bar.update(log.position, frames);
+    }
+  } finally {
+    bar.stop();
+  }
+}
+
+type Decoded = ReturnType<DbcFrameReader['decode']>;
+
+function ndjson(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded): string {
+  const id = batch.id[i] as number;
+  return JSON.stringify({
+    t: batch.at[i],
+    bus: log.buses[batch.bus[i] as number],
+    id: id & IDENTIFIER,
+    extended: (id & EXTENDED) !== 0,
+    ...((id & REMOTE) === 0 ? {} : { remote: true }),
+    ...((id & ERROR) === 0 ? {} : { error: true }),
+    data: payload(batch, i),
+    ...decoded,
+  });
+}
+
+function text(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded): string {
+  const id = batch.id[i] as number;
+  const name = (id & IDENTIFIER).toString(16).toUpperCase();
+  const head = `${((batch.at[i] as number) / 1000).toFixed(6)} ${log.buses[batch.bus[i] as number]} ${name}`;
+  if (decoded === undefined) return `${head} ${payload(batch, i)}`;
+  const signals = Object.entries(decoded.signals).map(([signal, value]) => `${signal}=${value}`);
+  return `${head} ${decoded.message} ${signals.join(' ')}`;
+}
+
+function payload(batch: FrameBatch, i: number): string {
+  const from = batch.offset[i] as number;
+  return Buffer.from(batch.data.buffer, batch.data.byteOffset + from, batch.length[i]).toString('hex');
+}
+
+function load(file: string): BoundDatabase {
+  const { database, diagnostics } = readDbc(file);
+  complain(diagnostics.filter((diagnostic) => diagnostic.severity !== 'info'));
+  if (database === undefined) throw new VigieError('configuration.wrong', 'the DBC cannot be used', { where: file });
+  return { database };
+}
+
+/** Broken lines are said once, at the end: how many, and the first of them. */
+export function reportFaults(log: LogReader, path: string): void {
+  if (log.faults.count === 0) return;
+  complain(log.faults.first);
+  process.stderr.write(`${path}: ${log.faults.count} broken lines were left out\n`);
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { generateKey, listKeys } from '../adapters/keys/index.ts';
+import { formatOf, Lines } from './output.ts';
+import { benchDirectory } from './rig.ts';
+
+export function keysCommand(): Command {
+  const keys = new Command('keys')
+    .summary('command-signing keys')
+    .description('Makes and lists the keys that sign commands, and the trust file that goes into the car.');
+  keys
+    .command('list', { isDefault: true })
+    .description('the keys of a directory: name, key id, algorithm, what they may command')
+    .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .action(async (options: { dir: string; format?: string }) => {
+      const lines = new Lines();
+      for (const key of await listKeys(options.dir)) {
+        const text = `${key.name} ${key.kid} ${key.algorithm} ${key.kinds.join(',')}`;
+        lines.line(formatOf(options.format) === 'ndjson' ? JSON.stringify(key) : text);
+      }
+      await lines.flush();
+    });
+  keys
+    .command('make <name>')
+    .description('a new key pair; the public part goes into trust.json of the directory')
+    .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
+    .addOption(new Option('--algorithm <name>').choices(['ES256', 'Ed25519']).default('ES256'))
+    .option('--kinds <kind...>', 'command kinds the key may sign', ['Doors'])
+    .action(async (name: string, options: { dir: string; algorithm: 'ES256' | 'Ed25519'; kinds: string[] }) => {
+      const key = await generateKey(options.dir, name, options);
+      process.stdout.write(`${key.name} ${key.kid} ${key.algorithm} ${key.kinds.join(',')}\n`);
+    });
+  return keys;
+}

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { SingleBar } from 'cli-progress';
+import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
+
+export type Format = 'ndjson' | 'text';
+
+/** NDJSON for programs, text for people: what is asked for, else by what standard output is. */
+export function formatOf(asked: string | undefined): Format {
+  if (asked === 'ndjson' || asked === 'text') return asked;
+  return process.stdout.isTTY ? 'text' : 'ndjson';
+}
+
+/** Lines to standard output in large pieces, at the pace of whoever reads. */
+export class Lines {
+  readonly #pieces: string[] = [];
+  #size = 0;
+
+  line(text: string): void {
+    this.#pieces.push(text, '\n');
+    this.#size += text.length;
+  }
+
+  /** True when enough is gathered that `flush` should be awaited. */
+  get full(): boolean {
+    return this.#size >= 64 * 1024;
+  }
+
+  async flush(): Promise<void> {
+    if (this.#pieces.length === 0) return;
+    const text = this.#pieces.join('');
+    this.#pieces.length = 0;
+    this.#size = 0;
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  }
+}
+
+/** A reader that has seen enough (`vigie decode … | head`) ends the program without complaint. */
+export function endQuietlyWhenUnread(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
+
+/** Findings to standard error, in the clickable form. */
+export function complain(diagnostics: readonly Diagnostic[]): void {
+  for (const diagnostic of diagnostics) process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
+}
+
+/** A progress bar on a terminal, nothing elsewhere. */
+export function progressBar(total: number): { update(done: number, frames: number): void; stop(): void } {
+  if (!process.stderr.isTTY || total === 0) return { update: () => undefined, stop: () => undefined };
+  const bar = new SingleBar({
+    format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
+    stream: process.stderr,
+    hideCursor: true,
+    clearOnComplete: true,
+  });
+  bar.start(total, 0, { frames: 0 });
+  return { update: (done, frames) => bar.update(done, { frames }), stop: () => bar.stop() };
+}

@@ -1,0 +1,218 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type LogReader, openLog } from '../adapters/can/log/index.ts';
+import { ReplayClock } from '../adapters/clock/replay.ts';
+import { SystemClock } from '../adapters/clock/system.ts';
+import { StreamLog } from '../adapters/logging/stream.ts';
+import { memoryOutboxStore } from '../adapters/store/index.ts';
+import { Agent } from '../agent/agent.ts';
+import type { FrameBatch } from '../agent/ports.ts';
+import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { reportFaults } from './decode.ts';
+import { type Format, formatOf, Lines, progressBar } from './output.ts';
+import { pauses } from './pace.ts';
+import { toLine } from './received.ts';
+import { decoderFor, loadVehicle } from './vehicle.ts';
+import { version } from './version.ts';
+
+/** Stands for the car whose log has none. */
+const REPLAY_VIN = 'VF3REPLAY00000001';
+
+interface Options {
+  readonly profile: string;
+  readonly dbc?: string[];
+  readonly vin: string;
+  readonly bus?: string;
+  readonly speed?: number;
+  readonly cbor?: string;
+  readonly format?: string;
+}
+
+export function replayCommand(): Command {
+  return new Command('replay')
+    .summary('a recorded log through the agent: what the car would have published')
+    .description(
+      `Plays CAN logs through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A
+line per message: {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
+    )
+    .argument('<log...>', 'log files in order of time, .gz too; - reads standard input')
+    .requiredOption('-p, --profile <name-or-path>', 'vehicle profile')
+    .option('--dbc <file...>', 'network descriptions beside those the profile names')
+    .option('--vin <vin>', 'the car’s identification number', REPLAY_VIN)
+    .option('--bus <name>', 'take all frames as from this bus of the profile')
+    .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)
+    .option('--cbor <file>', 'write the messages as a CBOR sequence (RFC 8742) instead of printing them')
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .addHelpText(
+      'after',
+      '\nExample:\n  vigie replay drive.log.gz --profile ./my-car --dbc my-car.dbc | grep doorsState',
+    )
+    .action(replay);
+}
+
+async function replay(logs: string[], options: Options): Promise<void> {
+  const vehicle = loadVehicle(options.profile, options.dbc);
+  const output = options.cbor === undefined ? printer(formatOf(options.format)) : cborWriter(options.cbor);
+  const clock = new ReplayClock();
+  const kinds = new Map<string, number>();
+  const agent = new Agent(
+    vehicle.profile,
+    {
+      clock,
+      log: new StreamLog(process.stderr, 'warn'),
+      store: memoryOutboxStore(),
+      ledger: { data: emptyLedger, write: async () => undefined },
+      memory: { data: {}, write: async () => undefined },
+      link: {
+        connected: true,
+        publish: async ({ topic, payload }) => {
+          const kind = topic.slice(topic.lastIndexOf('/') + 1);
+          kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+          output.write(topic, payload);
+        },
+      },
+      actuator: {
+        actions: new Set<string>(),
+        actuate: async (action) => {
+          throw new VigieError('command.unsupported', `a log cannot be commanded: ${action}`);
+        },
+      },
+      verifier: { key: () => undefined, verify: () => false },
+    },
+    {
+      vin: options.vin,
+      version,
+      boot: 1,
+      limit: Number.POSITIVE_INFINITY,
+      quality: () => 'none',
+      window: () => Number.POSITIVE_INFINITY,
+    },
+  );
+  const started = new SystemClock();
+  const from = started.monotonic();
+  let frames = 0;
+  let first = true;
+  let last = 0;
+  try {
+    for (const path of logs) {
+      const log = await openLog(path, options.bus === undefined ? {} : { bus: options.bus });
+      const bar = progressBar(log.size);
+      const intake = agent.intake(decoderFor(vehicle, agent.wanted, log.buses));
+      const pace = pauses(options.speed, started);
+      try {
+        for await (const batch of log.batches()) {
+          if (first && batch.count > 0) {
+            first = false;
+            clock.advanceTo(batch.at[0] as number);
+            agent.start();
+            agent.up();
+          }
+          for (const part of parts(batch, clock)) {
+            await pace(part.at[part.count - 1] as number);
+            intake(part);
+            if (output.full) await output.flush();
+          }
+          frames += batch.count;
+          if (batch.count > 0) last = batch.at[batch.count - 1] as number;
+          bar.update(log.position, frames);
+        }
+      } finally {
+        bar.stop();
+        await log.close();
+      }
+      reportFaults(log, path);
+      warnEmpty(log, path, frames);
+    }
+    clock.advanceTo(last);
+    await agent.stop();
+    await output.flush();
+  } finally {
+    output.close();
+  }
+  const seconds = (started.monotonic() - from) / 1000;
+  const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
+  process.stderr.write(
+    `${frames} frames in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
+      `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused.readings}\n`,
+  );
+}
+
+/**
+ * Cuts a batch where a timer falls due, so that what the timer does stands between the frames before and after it
+ * and does not depend on how the reader cut its batches.
+ */
+function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
+  const { at, count } = batch;
+  let from = 0;
+  let due = clock.nextDue;
+  for (let i = 0; i < count; i++) {
+    if ((at[i] as number) < due) continue;
+    if (i > from) yield slice(batch, from, i);
+    from = i;
+    clock.advanceTo(at[i] as number);
+    due = clock.nextDue;
+  }
+  if (count > from) yield slice(batch, from, count);
+}
+
+function slice(batch: FrameBatch, from: number, to: number): FrameBatch {
+  if (from === 0 && to === batch.count) return batch;
+  return {
+    count: to - from,
+    at: batch.at.subarray(from, to),
+    id: batch.id.subarray(from, to),
+    bus: batch.bus.subarray(from, to),
+    flags: batch.flags.subarray(from, to),
+    length: batch.length.subarray(from, to),
+    offset: batch.offset.subarray(from, to),
+    data: batch.data,
+  };
+}
+
+interface Output {
+  write(topic: string, payload: Uint8Array): void;
+  readonly full: boolean;
+  flush(): Promise<void>;
+  close(): void;
+}
+
+function printer(format: Format): Output {
+  const lines = new Lines();
+  return {
+    write: (topic, payload) => {
+      const line = toLine(topic, payload);
+      lines.line(format === 'ndjson' ? JSON.stringify(line) : `${topic} #${line.seq} ${JSON.stringify(line.body)}`);
+    },
+    get full() {
+      return lines.full;
+    },
+    flush: () => lines.flush(),
+    close: () => undefined,
+  };
+}
+
+function cborWriter(file: string): Output {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, 'w');
+  } catch (error) {
+    throw new VigieError('input.unreadable', `cannot be written: ${(error as Error).message}`, { where: file });
+  }
+  return {
+    write: (_topic, payload) => writeSync(descriptor, payload),
+    full: false,
+    flush: async () => undefined,
+    close: () => closeSync(descriptor),
+  };
+}
+
+function warnEmpty(log: LogReader, path: string, frames: number): void {
+  if (frames === 0) process.stderr.write(`${path}: no frames (${log.format})\n`);
+}
+
+function factor(value: string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number) || number <= 0) throw new InvalidArgumentError('a positive factor, 1 is real time.');
+  return number;
+}

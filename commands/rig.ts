@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { VigieError } from '../protocol/errors.ts';
+
+/** The bench keeps everything here unless it is told another place. */
+export const benchDirectory = join('.vigie', 'bench');
+
+/** What a running bench leaves for `watch` and `send`, so that they need no options beside it. */
+export interface Rig {
+  readonly vin: string;
+  /** URL of the broker. */
+  readonly broker: string;
+  /** Directory of the command-signing keys. */
+  readonly keys: string;
+}
+
+export function rigFile(directory: string): string {
+  return join(directory, 'bench.json');
+}
+
+/** The rig of a bench that was started here, or undefined when there was none. */
+export function readRig(directory: string): Rig | undefined {
+  const file = rigFile(directory);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new VigieError('input.unreadable', (error as Error).message, { where: file, cause: error });
+  }
+  try {
+    return JSON.parse(text) as Rig;
+  } catch (error) {
+    throw new VigieError('input.malformed', 'not JSON; start the bench again', { where: file, cause: error });
+  }
+}
+
+/** The broker to talk to: as asked, else that of the bench. */
+export function brokerOf(asked: string | undefined, directory: string): string {
+  const broker = asked ?? readRig(directory)?.broker;
+  if (broker === undefined) {
+    throw new VigieError('usage.wrong', `which broker? Give --broker mqtt://HOST:1883, or start \`vigie bench\` here`);
+  }
+  return broker;
+}

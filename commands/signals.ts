@@ -1,0 +1,21 @@
+/**
+ * Resolves at SIGINT or SIGTERM. The terminal and npm may both deliver the same Ctrl-C; only signals that come a
+ * good while later mean that the user no longer wants to wait.
+ */
+export function untilSignal(): Promise<void> {
+  const PATIENCE = 2_000;
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    const handle = (): void => {
+      if (first === undefined) {
+        first = Date.now();
+        resolve();
+      } else if (Date.now() - first > PATIENCE) {
+        process.stderr.write('vigie: stopped at once; what was not yet on disk is lost\n');
+        process.exit(130);
+      }
+    };
+    process.on('SIGINT', handle);
+    process.on('SIGTERM', handle);
+  });
+}

@@ -1,0 +1,64 @@
+import { Command, CommanderError } from 'commander';
+import { VigieError } from '../protocol/errors.ts';
+import { benchCommand } from './bench.ts';
+import { checkCommand } from './check.ts';
+import { decodeCommand } from './decode.ts';
+import { keysCommand } from './keys.ts';
+import { endQuietlyWhenUnread } from './output.ts';
+import { replayCommand } from './replay.ts';
+import { runCommand } from './run.ts';
+import { sendCommand } from './send.ts';
+import { version } from './version.ts';
+import { watchCommand } from './watch.ts';
+
+/** Exit status for input that cannot be worked with, as `check` uses it too. */
+const WRONG_INPUT = 2;
+
+const description = `The agent in a car's telematics unit: CAN in, CBOR over MQTT out, signed commands carried out.
+
+Programs get NDJSON on standard output (the default when it is not a terminal), people get text; progress and
+diagnostics go to standard error. Times are UTC milliseconds, numbers are physical.
+Exit status: 0 done, 1 a command failed in the car, 2 wrong input.`;
+
+/** Reads the command line and does what it says; sets the process's exit status. */
+export async function run(argv: readonly string[]): Promise<void> {
+  endQuietlyWhenUnread();
+  const program = new Command('vigie')
+    .description(description)
+    .version(version, '-V, --version')
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'vigie: ')) });
+  for (const command of [
+    benchCommand(),
+    runCommand(),
+    replayCommand(),
+    decodeCommand(),
+    checkCommand(),
+    sendCommand(),
+    watchCommand(),
+    keysCommand(),
+  ]) {
+    program.addCommand(command.exitOverride().configureOutput(program.configureOutput()));
+  }
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    // Whatever was started before the fault (a broker, a source) must not keep the process alive.
+    process.exit(explain(error));
+  }
+}
+
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_INPUT;
+  if (error instanceof VigieError) {
+    process.stderr.write(`vigie: ${error.message}\n`);
+    return WRONG_INPUT;
+  }
+  const fault = error as Error;
+  if (process.env['VIGIE_DEBUG'] !== undefined) process.stderr.write(`${fault.stack}\n`);
+  process.stderr.write(
+    `vigie: internal error: ${fault.message}. Please report it; VIGIE_DEBUG=1 shows where it happened.\n`,
+  );
+  return 70;
+}

@@ -1,0 +1,62 @@
+import { Command, Option } from 'commander';
+import { CloudClient } from '../adapters/mqtt/index.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { presenceTopic, upFilter } from '../protocol/topics.ts';
+import { formatOf, Lines } from './output.ts';
+import { Ledger, toLine } from './received.ts';
+import { benchDirectory, brokerOf } from './rig.ts';
+import { untilSignal } from './signals.ts';
+
+interface Options {
+  readonly broker?: string;
+  readonly data: string;
+  readonly format?: string;
+}
+
+export function watchCommand(): Command {
+  return new Command('watch')
+    .summary('decodes and shows what a car publishes')
+    .description(
+      `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker
+delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.`,
+    )
+    .argument('<vin>', 'the car')
+    .option('--broker <url>', 'broker to listen to; default: that of the bench in --data')
+    .option('--data <dir>', 'directory of the bench', benchDirectory)
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .action(watch);
+}
+
+async function watch(vin: string, options: Options): Promise<void> {
+  const format = formatOf(options.format);
+  const client = await CloudClient.connect(brokerOf(options.broker, options.data));
+  const ledger = new Ledger();
+  const lines = new Lines();
+  const show = (topic: string, payload: Uint8Array, { retained }: { retained: boolean }): void => {
+    if (topic === presenceTopic(vin)) {
+      process.stderr.write(`presence: ${Buffer.from(payload).toString()}\n`);
+      return;
+    }
+    try {
+      if (!ledger.admit(payload, retained)) return;
+      const line = toLine(topic, payload);
+      lines.line(format === 'ndjson' ? JSON.stringify(line) : text(line));
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      process.stderr.write(`${topic}: ${error.message}\n`);
+    }
+    // Standard output paces itself; a message that waits for it waits in memory only for this turn.
+    lines.flush().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+  };
+  await client.subscribe(presenceTopic(vin), show);
+  await client.subscribe(upFilter(vin), show);
+  process.stderr.write(`watching ${vin}\n`);
+  await untilSignal();
+  await client.close();
+  if (ledger.missing > 0) process.stderr.write(`${ledger.missing} messages are missing\n`);
+}
+
+function text({ topic, seq, at, body }: ReturnType<typeof toLine>): string {
+  const kind = topic.slice(topic.lastIndexOf('/') + 1);
+  return `${new Date(at).toISOString().slice(11, 23)} ${kind} #${seq} ${JSON.stringify(body)}`;
+}

@@ -1,0 +1,195 @@
+/** The `commands` section of a profile. */
+import type { Slot } from '../protocol/slots.ts';
+import type { BusNames } from './buses.ts';
+import { profileDefaults } from './defaults.ts';
+import { quoted } from './faults.ts';
+import { type Findings, pointer } from './findings.ts';
+import type { ChecksumInput, CommandInput, ConfirmInput, SendInput } from './profile-schema.ts';
+import { readDuration } from './quantities.ts';
+import type { Source } from './sources.ts';
+import { type FixedValue, misfit, slotAt } from './values.ts';
+
+export interface Checksum {
+  readonly signal: string;
+  readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
+  /** AUTOSAR only: the data ID (16 bit), or the list of 16 (8 bit) of profile 2, by counter value. */
+  readonly dataId?: number | readonly number[];
+}
+
+/** The frame that asks the car. */
+export interface Send {
+  readonly bus: string;
+  readonly message: string;
+  /** Physical values or names of the value table, by signal. */
+  readonly signals: Readonly<Record<string, number | string>>;
+  /** Milliseconds between repetitions. */
+  readonly every: number;
+  /** Milliseconds of repetition; 0: one frame. */
+  readonly for: number;
+  /** Signal that counts the frames. */
+  readonly counter?: string;
+  readonly checksum?: Checksum;
+  /** Line of the profile that names the message. */
+  readonly line: number;
+}
+
+/** How Status shows that the car has done it; one of `equals` and `includes` is there. */
+export interface Confirm {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  /** For a set: the name that must be in it. */
+  readonly includes?: string;
+}
+
+export interface Command {
+  readonly send: Send;
+  readonly confirm: Confirm;
+  /** Milliseconds the car may take. */
+  readonly within: number;
+  readonly line: number;
+}
+
+/** What a command may be confirmed by. */
+export interface Fed {
+  readonly sources: readonly Source[];
+  /** Paths under `status`, those with faults too. */
+  readonly paths: ReadonlySet<string>;
+}
+
+/** Reads `commands`; the result is by kind and action, e.g. `doors.lock`. */
+export function readCommands(section: object, buses: BusNames, fed: Fed, findings: Findings): Record<string, Command> {
+  const commands: Record<string, Command> = {};
+  for (const [kind, actions] of Object.entries(section)) {
+    if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) continue;
+    for (const [action, input] of Object.entries(actions as Record<string, CommandInput>)) {
+      const at = pointer('commands', kind, action);
+      const { send, confirm } = readParts(input, at, buses, fed, findings);
+      if (send === undefined || confirm === undefined || !findings.sound(at)) continue;
+      const within = input.within === undefined ? profileDefaults.within : readDuration(input.within);
+      if (send.for > within) {
+        const message = 'frames would still be sent when the time to confirm is over';
+        findings.error(`${at}/send/for`, message, 'make `within` longer');
+      }
+      commands[`${kind}.${action}`] = { send, confirm, within, line: findings.line(at) };
+    }
+  }
+  return commands;
+}
+
+/** Each part is checked even when the other has faults. */
+function readParts(input: CommandInput, at: string, buses: BusNames, fed: Fed, findings: Findings) {
+  const written: Partial<CommandInput> | null = input;
+  const send = findings.sound(`${at}/send`) ? written?.send : undefined;
+  const confirm = findings.sound(`${at}/confirm`) ? written?.confirm : undefined;
+  return {
+    send: send === undefined ? undefined : readSend(send, `${at}/send`, buses, findings),
+    confirm: confirm === undefined ? undefined : readConfirm(confirm, `${at}/confirm`, fed, findings),
+  };
+}
+
+function readSend(input: SendInput, at: string, buses: BusNames, findings: Findings): Send {
+  const { message, signals, counter, checksum } = input;
+  if (input.for === undefined && input.every !== undefined) {
+    findings.error(`${at}/every`, '`every` without `for`', 'add how long the frame is repeated, e.g. for: 500ms');
+  }
+  if (input.for !== undefined && input.every === undefined) {
+    findings.error(`${at}/for`, '`for` without `every`', 'add the time between frames, e.g. every: 50ms');
+  }
+  const every = input.every === undefined ? profileDefaults.every : readDuration(input.every);
+  const repeated = input.for === undefined ? profileDefaults.for : readDuration(input.for);
+  if (input.for !== undefined && repeated < every) {
+    findings.error(`${at}/for`, 'repetition ends before the second frame', 'make `for` longer than `every`');
+  }
+  if (counter !== undefined && Object.hasOwn(signals, counter)) {
+    findings.error(
+      at + pointer('signals', counter),
+      `${quoted(counter)} is the counter and set by the agent`,
+      'remove it',
+    );
+  }
+  if (checksum !== undefined) checkChecksum(checksum, input, at, findings);
+  return {
+    bus: buses.resolve(input.bus, at, findings) ?? '',
+    message,
+    signals,
+    every,
+    for: repeated,
+    ...(counter === undefined ? {} : { counter }),
+    ...(checksum === undefined ? {} : { checksum }),
+    line: findings.line(`${at}/message`),
+  };
+}
+
+/** AUTOSAR E2E protocol (document 849): profiles 1 and 2 protect data ID, counter and data together. */
+function checkChecksum(checksum: ChecksumInput, send: SendInput, at: string, findings: Findings): void {
+  const { signal, method, dataId } = checksum;
+  const place = `${at}/checksum`;
+  if (Object.hasOwn(send.signals, signal)) {
+    findings.error(
+      at + pointer('signals', signal),
+      `${quoted(signal)} is the checksum and set by the agent`,
+      'remove it',
+    );
+  }
+  if (signal === send.counter) findings.error(`${place}/signal`, 'counter and checksum are the same signal');
+  if (!method.startsWith('autosar')) {
+    if (dataId !== undefined) findings.error(`${place}/dataId`, `${method} has no data ID`, 'remove dataId');
+    return;
+  }
+  if (dataId === undefined) findings.error(place, `${method} needs the data ID of the message`, 'add dataId');
+  if (send.counter === undefined) findings.error(place, `${method} needs a counter`, 'add counter: and its signal');
+  if (method === 'autosar-p1' && Array.isArray(dataId)) {
+    findings.error(`${place}/dataId`, 'autosar-p1 has one data ID of 16 bits', 'write one number');
+  }
+  if (method === 'autosar-p2' && typeof dataId === 'number' && dataId > 0xff) {
+    findings.error(`${place}/dataId`, 'data IDs of autosar-p2 have 8 bits', 'write a number up to 255 or a list of 16');
+  }
+}
+
+function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findings): Confirm {
+  const { path, equals, includes } = input;
+  const slot = slotAt(path, `${at}/path`, findings);
+  if ((equals === undefined) === (includes === undefined)) {
+    findings.error(at, 'exactly one of `equals` and `includes` must be there');
+  } else if (slot !== undefined) {
+    checkConfirm(slot, input, at, fed, findings);
+  }
+  return { path, ...(equals === undefined ? {} : { equals }), ...(includes === undefined ? {} : { includes }) };
+}
+
+function checkConfirm(slot: Slot, input: ConfirmInput, at: string, fed: Fed, findings: Findings): void {
+  const { path, equals, includes } = input;
+  if (slot.kind === 'set' && includes === undefined) {
+    findings.error(`${at}/equals`, `${path} is a set of names`, `write includes: ${slot.values?.[0]}`);
+    return;
+  }
+  if (slot.kind !== 'set' && includes !== undefined) {
+    findings.error(`${at}/includes`, `${path} is no set of names`, 'write equals:');
+    return;
+  }
+  const place = includes === undefined ? `${at}/equals` : `${at}/includes`;
+  const fault = misfit(slot, includes === undefined ? (equals as FixedValue) : [includes]);
+  if (fault !== undefined) {
+    findings.error(place, fault.message, fault.fix);
+    return;
+  }
+  if (!fed.paths.has(path)) {
+    findings.error(
+      `${at}/path`,
+      `nothing under status gives ${path} a value: the command could never succeed`,
+      'add it to status',
+    );
+    return;
+  }
+  const feeding = fed.sources.filter((source) => source.path === path);
+  if (feeding.length === 0 || feeding.some((source) => source.map === undefined)) return;
+  const wanted = includes ?? equals;
+  const given = feeding.flatMap((source) => Object.values(source.map ?? {}).flat());
+  if (!given.includes(wanted as string)) {
+    findings.error(
+      place,
+      `no map under status ever gives ${path} ${quoted(String(wanted))}: the command could never succeed`,
+      'add it to a map',
+    );
+  }
+}

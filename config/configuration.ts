@@ -1,0 +1,202 @@
+/** vigie.yaml: from what people write to plain data with all checks done. */
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { unreadable } from './buses.ts';
+import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
+import { configurationDefaults } from './defaults.ts';
+import { readYamlFile, reason } from './document.ts';
+import { type Environment, overlay, reportUnknown } from './environment.ts';
+import { checkForm, quoted } from './faults.ts';
+import { Findings, pointer } from './findings.ts';
+import { configuration as formOfConfiguration } from './generated/validators.js';
+import { type MqttConfiguration, readMqtt } from './mqtt.ts';
+import { suggestion } from './nearest.ts';
+import type { Profile } from './profile.ts';
+import { readSize } from './quantities.ts';
+import { isProfilePath } from './shipped.ts';
+
+/** Where the frames of a bus come from: the simulated car, or a log. */
+export type CanInput = SimulatedInput | LogInput;
+
+export interface SimulatedInput {
+  readonly kind: 'simulated';
+  readonly bus: string;
+  readonly line: number;
+}
+
+export interface LogInput {
+  readonly kind: 'log';
+  readonly bus: string;
+  /** Absolute path, or `-` for standard input. */
+  readonly log: string;
+  /** 1 = as recorded; of no meaning for standard input. */
+  readonly speed: number;
+  readonly loop: boolean;
+  readonly line: number;
+}
+
+/** All paths are absolute, times in ms, sizes in bytes. */
+export interface Configuration {
+  readonly file: string;
+  readonly vin: string;
+  /** Name of a shipped profile or absolute path, for `loadProfile`. */
+  readonly profile: string;
+  /** Folder of the records. */
+  readonly data: string;
+  readonly can: readonly CanInput[];
+  readonly mqtt: MqttConfiguration;
+  /** Absent: no remote command is accepted. */
+  readonly commands?: { readonly trust: string };
+  readonly outbox: { readonly limit: number };
+  readonly log: { readonly level: 'error' | 'warn' | 'info' };
+}
+
+export interface ConfigurationReading {
+  /** Undefined when a finding is an error. */
+  readonly configuration?: Configuration;
+  readonly diagnostics: Diagnostic[];
+}
+
+/** A journal segment and one of each class must fit, or nothing could be kept. */
+const SMALLEST_OUTBOX = 2 ** 20;
+
+/**
+ * Loads vigie.yaml, with the variables of `environment` (see {@link variables} in environment.ts) in place of members.
+ * Throws nothing for bad content: every fault is a finding, and all are found at once.
+ */
+export function loadConfiguration(path: string, environment: Environment): ConfigurationReading {
+  const { contents, diagnostics } = readYamlFile(path);
+  if (contents === undefined) return { diagnostics };
+  const { data, origins } = overlay(contents.data, environment);
+  const findings = new Findings(path, contents.lines, origins);
+  findings.take(diagnostics);
+  reportUnknown(environment, findings);
+  const readable =
+    checkForm(data, formOfConfiguration, configurationSchema, findings) && typeof data === 'object' && data !== null;
+  if (!readable) return { diagnostics: findings.sorted() };
+  // The form is checked; sections that have faults are skipped below.
+  const configuration = readConfiguration(resolve(path), data as ConfigurationInput, findings);
+  return { ...(findings.failed ? {} : { configuration }), diagnostics: findings.sorted() };
+}
+
+function readConfiguration(file: string, input: ConfigurationInput, findings: Findings): Configuration {
+  const beside = (path: string) => resolve(dirname(file), path);
+  const profile = String(input.profile);
+  const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
+  const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
+  const level = findings.sound('/log') ? input.log?.level : undefined;
+  const outboxLimit = limit === undefined ? configurationDefaults.outbox.limit : readSize(limit);
+  if (outboxLimit < SMALLEST_OUTBOX) {
+    findings.error('/outbox/limit', 'too little to keep what must not be lost', 'write at least 1MiB');
+  }
+  if (trust !== undefined) reportUnreadable(beside(trust), '/commands/trust', findings, 'make it with `vigie keys`');
+  return {
+    file,
+    vin: input.vin,
+    profile: isProfilePath(profile) ? beside(profile) : profile,
+    data: beside(typeof input.data === 'string' ? input.data : configurationDefaults.data),
+    can: readInputs(Array.isArray(input.can) ? input.can : [], beside, findings),
+    mqtt: readMqtt(input.mqtt, beside, findings),
+    ...(trust === undefined ? {} : { commands: { trust: beside(trust) } }),
+    outbox: { limit: outboxLimit },
+    log: { level: level ?? configurationDefaults.log.level },
+  };
+}
+
+function readInputs(
+  listed: ConfigurationInput['can'],
+  beside: (path: string) => string,
+  findings: Findings,
+): CanInput[] {
+  const inputs: CanInput[] = [];
+  let standardInput = false;
+  for (const [index, input] of listed.entries()) {
+    const at = pointer('can', index);
+    if (!findings.sound(at)) continue;
+    const { bus, simulated = false, log, speed, loop } = input;
+    if (simulated === (log !== undefined)) {
+      findings.error(at, `bus ${bus} needs exactly one of \`simulated: true\` and \`log\``);
+      continue;
+    }
+    const line = findings.line(at);
+    if (log === undefined) {
+      for (const name of ['speed', 'loop'] as const) {
+        if (input[name] !== undefined) findings.error(`${at}/${name}`, `${name} is for a log`, `remove ${name}`);
+      }
+      inputs.push({ kind: 'simulated', bus, line });
+      continue;
+    }
+    if (log === '-') {
+      if (standardInput) findings.error(`${at}/log`, 'standard input is read by another entry already');
+      standardInput = true;
+      for (const name of ['speed', 'loop'] as const) {
+        if (input[name] !== undefined)
+          findings.error(`${at}/${name}`, `standard input comes as it comes`, `remove ${name}`);
+      }
+    } else {
+      reportUnreadable(beside(log), `${at}/log`, findings, 'write its path relative to this file');
+    }
+    inputs.push({
+      kind: 'log',
+      bus,
+      log: log === '-' ? log : beside(log),
+      speed: speed ?? configurationDefaults.speed,
+      loop: loop ?? configurationDefaults.loop,
+      line,
+    });
+  }
+  return inputs;
+}
+
+function reportUnreadable(path: string, at: string, findings: Findings, fix: string): void {
+  const trouble = unreadable(path);
+  if (trouble !== undefined) findings.error(at, `${path} cannot be read: ${trouble}`, fix);
+}
+
+/** Whether the inputs of a configuration and the buses of its profile are the same. */
+export function checkInputs(configuration: Configuration, profile: Profile): Diagnostic[] {
+  const known = profile.buses.map((bus) => bus.name);
+  const diagnostics: Diagnostic[] = [];
+  for (const { bus, line } of configuration.can) {
+    if (known.includes(bus)) continue;
+    const message = `profile ${profile.name} has no bus ${quoted(bus)}`;
+    const fix = suggestion(bus, known) ?? `known: ${known.join(', ')}`;
+    diagnostics.push({ file: configuration.file, line, severity: 'error', message, fix });
+  }
+  for (const bus of known) {
+    if (configuration.can.some((input) => input.bus === bus)) continue;
+    const message = `no input under can feeds bus ${bus} of profile ${profile.name}`;
+    const fix = `add - { bus: ${bus}, … }`;
+    diagnostics.push({ file: configuration.file, line: 0, severity: 'warning', message, fix });
+  }
+  return diagnostics;
+}
+
+/** Passwords are short; a larger file is the wrong one. */
+const LONGEST_SECRET = 4096;
+
+/**
+ * The secret in a file, without the line end that editors add.
+ * @throws VigieError `input.unreadable` when it cannot be read, `configuration.wrong` when it holds no secret.
+ */
+export function readSecret(file: string): string {
+  let secret: string;
+  try {
+    if (statSync(file).size > LONGEST_SECRET) {
+      throw new VigieError('configuration.wrong', `is longer than ${LONGEST_SECRET} bytes, which no secret is`, {
+        where: file,
+      });
+    }
+    secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    if (error instanceof VigieError) throw error;
+    throw new VigieError('input.unreadable', `the secret cannot be read: ${reason(error)}`, {
+      where: file,
+      cause: error,
+    });
+  }
+  if (secret === '') throw new VigieError('configuration.wrong', 'the file of the secret is empty', { where: file });
+  return secret;
+}

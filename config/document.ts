@@ -1,0 +1,194 @@
+/** YAML 1.2 (core schema) as plain data with the line of every member. */
+import { readFileSync, statSync } from 'node:fs';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  Parser,
+  type YAMLError,
+} from 'yaml';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { pointer } from './findings.ts';
+
+/** Profiles of real cars take some 50 KiB; more than this is not one. */
+const MOST_BYTES = 1 << 20;
+/** The composer recurses, and V8 ends the process when a regular expression is compiled near the stack's end. */
+const DEEPEST = 64;
+/** Aliases multiply contents. */
+const MOST_NODES = 200_000;
+
+export interface YamlContents {
+  readonly data: unknown;
+  /** 1-based line by JSON Pointer: of the key of a member, of the beginning of a list item. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
+export interface YamlReading {
+  /** Undefined when the text is not YAML and no member can be trusted. */
+  readonly contents?: YamlContents;
+  readonly diagnostics: Diagnostic[];
+}
+
+/** Reads a file; that it cannot be read is a finding too. */
+export function readYamlFile(file: string): YamlReading {
+  let raw: Uint8Array;
+  try {
+    const found = statSync(file);
+    if (found.isDirectory()) return only(file, 0, 'is a folder', 'name the file in it');
+    if (!found.isFile()) return only(file, 0, 'is not a regular file', 'write its contents to a file');
+    const { size } = found;
+    if (size > MOST_BYTES) return only(file, 0, `is ${size} bytes long`, `keep it below ${MOST_BYTES} bytes`);
+    raw = readFileSync(file);
+  } catch (error) {
+    return only(file, 0, `cannot be read: ${reason(error)}`, 'check the path and its rights');
+  }
+  try {
+    return readYaml(file, new TextDecoder('utf-8', { fatal: true }).decode(raw));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return only(file, 0, 'is not UTF-8 text', 'save it as UTF-8');
+  }
+}
+
+/** What a failed file operation says, in words. */
+export function reason(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT') return 'it does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'this user may not read it';
+  if (code === 'EISDIR') return 'it is a folder';
+  return code ?? String(error);
+}
+
+/** Reads a text; `file` is for the findings only. */
+export function readYaml(file: string, text: string): YamlReading {
+  if (text.length > MOST_BYTES) return only(file, 0, 'is too long', `keep it below ${MOST_BYTES} bytes`);
+  const lines = new LineCounter();
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const deep = tooDeep(tokens);
+  if (deep !== undefined) return only(file, lines.linePos(deep).line, `is nested deeper than ${DEEPEST}`);
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    stringKeys: true,
+    resolveKnownTags: false,
+    prettyErrors: false,
+    lineCounter: lines,
+  });
+  const [document, second] = [...composer.compose(tokens, true, text.length)];
+  if (document === undefined) return only(file, 0, 'is empty');
+  const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT');
+  const twice = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');
+  const others = document.errors.filter((error) => !tabs.includes(error) && !twice.includes(error));
+  // What else the parser says of a text indented with tabs comes from the tabs.
+  const told = [...tabs, ...twice, ...(tabs.length > 0 ? [] : others), ...document.warnings];
+  const diagnostics = told.map((error) => describe(file, error, lines));
+  if (second !== undefined) {
+    const line = lines.linePos(second.range[0]).line;
+    const fix = 'remove it and the line `---`';
+    diagnostics.push({ file, line, severity: 'error', message: 'a second document begins here', fix });
+  }
+  // Of a text that is not YAML nobody can say which member is which; what followed would be noise.
+  if (others.length > 0) return { diagnostics };
+  try {
+    return { contents: plain(document as Document, lines), diagnostics };
+  } catch (error) {
+    if (!(error instanceof AliasFault)) throw error;
+    diagnostics.push({ file, line: error.line, severity: 'error', message: error.message, fix: 'write it out' });
+    return { diagnostics };
+  }
+}
+
+function only(file: string, line: number, message: string, fix?: string): YamlReading {
+  return { diagnostics: [{ file, line, severity: 'error', message, ...(fix === undefined ? {} : { fix }) }] };
+}
+
+function describe(file: string, error: YAMLError, lines: LineCounter): Diagnostic {
+  const line = lines.linePos(error.pos[0]).line;
+  const severity = error.name === 'YAMLWarning' ? 'warning' : 'error';
+  if (error.code === 'TAB_AS_INDENT') {
+    return { file, line, severity, message: 'a tab stands where the line is indented', fix: 'indent with spaces' };
+  }
+  if (error.code === 'DUPLICATE_KEY') {
+    return { file, line, severity, message: 'this member is there twice', fix: 'keep one of them' };
+  }
+  if (error.code === 'NON_STRING_KEY') {
+    return { file, line, severity, message: 'a list or map stands where a name must', fix: 'quote it if it is a text' };
+  }
+  return { file, line, severity, message: error.message };
+}
+
+/** The offset of the first token deeper than {@link DEEPEST}. */
+function tooDeep(tokens: readonly CST.Token[]): number | undefined {
+  const open: [CST.Token | null | undefined, number][] = tokens.map((token) => [token, 0]);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [token, depth] = next;
+    if (token === null || token === undefined) continue;
+    if (depth > DEEPEST) return token.offset;
+    if (token.type === 'document') open.push([token.value, depth]);
+    else if ('items' in token) {
+      for (const { key, value } of token.items) open.push([key, depth + 1], [value, depth + 1]);
+    }
+  }
+  return undefined;
+}
+
+class AliasFault extends Error {
+  readonly line: number;
+
+  constructor(message: string, line: number) {
+    super(message);
+    this.line = line;
+  }
+}
+
+function plain(document: Document, counter: LineCounter): YamlContents {
+  const lines = new Map<string, number>();
+  let nodes = 0;
+
+  function lineOf(node: unknown, otherwise: number): number {
+    const offset = (node as Node | null | undefined)?.range?.[0];
+    return offset === undefined ? otherwise : counter.linePos(offset).line;
+  }
+
+  /** `line` is where the member is named; inside an alias all lines are that of the alias. */
+  function convert(node: unknown, at: string, line: number, aliased: boolean, depth: number): unknown {
+    if (++nodes > MOST_NODES) throw new AliasFault('aliases (`*name`) make this document too large', line);
+    if (depth > DEEPEST) throw new AliasFault('an alias (`*name`) contains itself or nests too deeply', line);
+    if (isAlias(node)) {
+      const target = node.resolve(document);
+      if (target === undefined) throw new AliasFault(`nothing above is named &${node.source}`, lineOf(node, line));
+      return convert(target, at, line, true, depth + 1);
+    }
+    if (isScalar(node)) return node.value;
+    if (isSeq(node)) {
+      return node.items.map((item, index) => {
+        const place = at + pointer(index);
+        const itemLine = aliased ? line : lineOf(item, line);
+        lines.set(place, itemLine);
+        return convert(item, place, itemLine, aliased, depth + 1);
+      });
+    }
+    if (isMap(node)) {
+      const result: Record<string, unknown> = {};
+      for (const { key, value } of node.items) {
+        const name = String(isScalar(key) ? key.value : key);
+        const place = at + pointer(name);
+        const keyLine = aliased ? line : lineOf(key, line);
+        lines.set(place, keyLine);
+        const member = convert(value, place, keyLine, aliased, depth + 1);
+        // A plain assignment to `__proto__` would be lost instead of reported.
+        Object.defineProperty(result, name, { value: member, enumerable: true, writable: true, configurable: true });
+      }
+      return result;
+    }
+    return null;
+  }
+
+  return { data: convert(document.contents, '', 1, false, 0), lines };
+}

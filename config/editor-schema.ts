@@ -1,0 +1,30 @@
+/** JSON Schema files that let an editor complete and check what people write. */
+import { slotByPath } from '../protocol/slots.ts';
+import { configurationSchema } from './configuration-schema.ts';
+import { profileSchema } from './profile-schema.ts';
+
+/** The dialect that editors for YAML understand; the schemas use nothing newer. */
+const DIALECT = 'http://json-schema.org/draft-07/schema#';
+
+/** Schema of profile.yaml; the paths of Status are listed, so that they are completed too. */
+export function profileEditorSchema(): string {
+  const paths = [...slotByPath.values()].filter((slot) => slot.kind !== 'value').map((slot) => slot.path);
+  const { constants, status, telemetry, ...others } = profileSchema.properties;
+  const properties = {
+    ...others,
+    constants: { ...constants, propertyNames: { enum: paths } },
+    status: { ...status, propertyNames: { enum: paths } },
+    telemetry: { ...telemetry, propertyNames: { enum: ['default', ...slotByPath.keys()] } },
+  };
+  return text({ $schema: DIALECT, title: 'Vigie vehicle profile', ...profileSchema, properties });
+}
+
+/** Schema of vigie.yaml. */
+export function configurationEditorSchema(): string {
+  return text({ $schema: DIALECT, title: 'Vigie configuration', ...configurationSchema });
+}
+
+/** The ends of this project's own sentences are of no use to an editor. */
+function text(schema: object): string {
+  return `${JSON.stringify(schema, (key, value) => (key === 'x-expected' ? undefined : value), 2)}\n`;
+}

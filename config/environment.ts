@@ -1,0 +1,82 @@
+/** Environment variables that stand in for members of vigie.yaml, for containers and service files. */
+import { resolve } from 'node:path';
+import { type Findings, pointer } from './findings.ts';
+import { nearest } from './nearest.ts';
+import { isProfilePath } from './shipped.ts';
+
+type Take = (written: string) => unknown;
+
+const asWritten: Take = (written) => written;
+/** Members that are numbers or texts with a unit: digits alone are a number. */
+const measured: Take = (written) => (/^[0-9]{1,15}$/.test(written) ? Number(written) : written);
+/** Relative to the working directory, as everywhere on a command line. */
+const path: Take = (written) => resolve(written);
+/** A name stays a name. */
+const profile: Take = (written) => (isProfilePath(written) ? resolve(written) : written);
+
+interface Variable {
+  readonly name: string;
+  readonly member: readonly [string] | readonly [string, string];
+  readonly take: Take;
+}
+
+/** Every variable; a value of '' counts as not set. */
+export const variables: readonly Variable[] = [
+  { name: 'VIGIE_VIN', member: ['vin'], take: asWritten },
+  { name: 'VIGIE_PROFILE', member: ['profile'], take: profile },
+  { name: 'VIGIE_DATA', member: ['data'], take: path },
+  { name: 'VIGIE_MQTT_URL', member: ['mqtt', 'url'], take: asWritten },
+  { name: 'VIGIE_MQTT_PROTOCOL', member: ['mqtt', 'protocol'], take: asWritten },
+  { name: 'VIGIE_MQTT_USERNAME', member: ['mqtt', 'username'], take: asWritten },
+  { name: 'VIGIE_MQTT_PASSWORD_FILE', member: ['mqtt', 'passwordFile'], take: path },
+  { name: 'VIGIE_MQTT_CA', member: ['mqtt', 'ca'], take: path },
+  { name: 'VIGIE_MQTT_CERT', member: ['mqtt', 'cert'], take: path },
+  { name: 'VIGIE_MQTT_KEY', member: ['mqtt', 'key'], take: path },
+  { name: 'VIGIE_MQTT_KEEPALIVE', member: ['mqtt', 'keepalive'], take: measured },
+  { name: 'VIGIE_COMMANDS_TRUST', member: ['commands', 'trust'], take: path },
+  { name: 'VIGIE_OUTBOX_LIMIT', member: ['outbox', 'limit'], take: measured },
+  { name: 'VIGIE_LOG_LEVEL', member: ['log', 'level'], take: asWritten },
+];
+
+/** The variables of a process, e.g. `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Overlay {
+  readonly data: unknown;
+  /** Name of the variable by pointer of the member that it stands in for. */
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+/** Puts the variables in place of members; `data` stays as it is. */
+export function overlay(data: unknown, environment: Environment): Overlay {
+  const origins = new Map<string, string>();
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return { data, origins };
+  const result: Record<string, unknown> = { ...data };
+  for (const { name, member, take } of variables) {
+    const written = environment[name];
+    if (written === undefined || written === '') continue;
+    const [section, leaf] = member;
+    if (leaf === undefined) result[section] = take(written);
+    else {
+      const around = result[section] ?? {};
+      // A section of the wrong type is reported as it stands.
+      if (typeof around !== 'object' || Array.isArray(around)) continue;
+      result[section] = { ...around, [leaf]: take(written) };
+    }
+    origins.set(pointer(...member), `$${name}`);
+  }
+  return { data: result, origins };
+}
+
+/** Warns of VIGIE_ variables that mean nothing: a misspelt one would silently not count. */
+export function reportUnknown(environment: Environment, findings: Findings): void {
+  const known = new Set(variables.map(({ name }) => name));
+  for (const name of Object.keys(environment).sort()) {
+    if (!name.startsWith('VIGIE_') || known.has(name)) continue;
+    const message = 'no such variable is known';
+    const fix = known.has(`${name}_FILE`)
+      ? `secrets are read from files only: write it to a file and set ${name}_FILE`
+      : `did you mean ${nearest(name, known, 1)[0] ?? [...known].join(', ')}?`;
+    findings.take([{ file: `$${name}`, line: 0, severity: 'warning', message, fix }]);
+  }
+}

@@ -1,0 +1,145 @@
+/** Turns what a generated validator found into findings: the line, a sentence, and what to do. */
+import { type Findings, pointer } from './findings.ts';
+import { suggestion } from './nearest.ts';
+import type { SchemaFault, Validator } from './validator.ts';
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly 'x-expected'?: string;
+}
+
+/**
+ * Checks the form of `data` and reports every fault.
+ * @returns false when `data` is of another version of the format, of which nothing else can be said.
+ */
+export function checkForm(data: unknown, validator: Validator, schema: object, findings: Findings): boolean {
+  if (validator(data)) return true;
+  const all = validator.errors ?? [];
+  // A version that is no whole number is a slip of the pen; the rest is worth checking.
+  const slips = new Set(all.filter((fault) => fault.keyword === 'type').map((fault) => fault.instancePath));
+  const faults = all.filter((fault) => fault.keyword !== 'const' || !slips.has(fault.instancePath));
+  const version = faults.find((fault) => fault.keyword === 'const');
+  if (version !== undefined) {
+    const { allowedValue } = version.params;
+    findings.error(
+      version.instancePath,
+      `format ${show(valueAt(data, version.instancePath))} is not one that this version of Vigie reads`,
+      `write ${version.instancePath.slice(1)}: ${String(allowedValue)}, or use the version of Vigie it was made for`,
+    );
+    return false;
+  }
+  for (const fault of faults) report(fault, data, schema, findings);
+  return true;
+}
+
+function report(fault: SchemaFault, data: unknown, schema: object, findings: Findings): void {
+  const { instancePath: at, keyword, params } = fault;
+  const around = schemaAround(schema, fault.schemaPath);
+  if (keyword === 'additionalProperties') {
+    const name = String(params['additionalProperty']);
+    const known = Object.keys(around.properties ?? {});
+    const fix = suggestion(name, known) ?? `known here: ${known.join(', ')}`;
+    findings.error(at + pointer(name), `unknown member ${quoted(name)}`, fix);
+    return;
+  }
+  if (keyword === 'required') {
+    findings.distrust(at);
+    findings.error(
+      at,
+      `${at === '' ? '' : `${nameOf(at, data)}: `}member ${quoted(String(params['missingProperty']))} is missing`,
+    );
+    return;
+  }
+  if (keyword === 'propertyNames') {
+    // The error about the name itself carries the schema and is reported in its place.
+    return;
+  }
+  if (fault.propertyName !== undefined) {
+    const place = at + pointer(fault.propertyName);
+    findings.distrust(place);
+    findings.error(place, `${quoted(fault.propertyName)} must be ${around['x-expected'] ?? 'another name'}`);
+    return;
+  }
+  findings.distrust(at);
+  const value = valueAt(data, at);
+  const subject = at === '' ? 'the document' : nameOf(at, data);
+  if (keyword === 'minItems' && around.minItems === 1) findings.error(at, `${subject} must not be an empty list`);
+  else
+    findings.error(
+      at,
+      `${subject} must be ${expected(keyword, around)}, not ${show(value)}`,
+      hint(value, keyword, params),
+    );
+}
+
+function expected(keyword: string, around: Schema): string {
+  const words = around['x-expected'] ?? 'of another form';
+  if (keyword === 'minimum') return `${words}, at least ${around.minimum}`;
+  if (keyword === 'exclusiveMinimum') return `${words}, more than ${around.exclusiveMinimum}`;
+  if (keyword === 'maximum') return `${words}, at most ${around.maximum}`;
+  return words;
+}
+
+function hint(value: unknown, keyword: string, params: SchemaFault['params']): string | undefined {
+  if (keyword === 'type') {
+    const wanted = String(params['type']);
+    if (wanted === 'string' && typeof value === 'number') return 'put it in quotes: YAML reads it as a number';
+    if (wanted === 'string' && typeof value === 'boolean') return 'put it in quotes';
+    if (/number|integer|boolean/.test(wanted) && typeof value === 'string')
+      return 'take it out of quotes if it is in quotes';
+    if (value === null) return 'give it a value or remove it';
+  }
+  if (keyword === 'enum' && typeof value === 'string') {
+    const allowed = (params['allowedValues'] as readonly unknown[]).map(String);
+    return suggestion(value, allowed);
+  }
+  return undefined;
+}
+
+/** A value in a sentence; long ones are cut. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (typeof value === 'string') return quoted(value);
+  return String(value);
+}
+
+/** A text in quotes, with control characters made visible and cut to a readable length. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value);
+}
+
+function nameOf(at: string, data: unknown): string {
+  const end = at.lastIndexOf('/');
+  const step = unescaped(at.slice(end + 1));
+  if (!Array.isArray(valueAt(data, at.slice(0, end)))) return step.replaceAll(/\p{Cc}/gu, '?');
+  return `${end === 0 ? '' : `${nameOf(at.slice(0, end), data)}, `}entry ${Number(step) + 1}`;
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** The schema that holds the keyword which failed. */
+function schemaAround(schema: object, schemaPath: string): Schema {
+  const steps = schemaPath.split('/').slice(1, -1);
+  let found: unknown = schema;
+  for (const step of steps) {
+    const name = unescaped(decodeURIComponent(step));
+    found = (found as Record<string, unknown> | undefined)?.[name];
+  }
+  return (found ?? {}) as Schema;
+}
+
+function valueAt(data: unknown, at: string): unknown {
+  let found = data;
+  for (const step of at.split('/').slice(1)) {
+    found = (found as Record<string, unknown> | null | undefined)?.[unescaped(step)];
+  }
+  return found;
+}

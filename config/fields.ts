@@ -1,0 +1,110 @@
+/**
+ * The words that the schemas of people's files are written in. A schema uses no `anyOf`: where a member may have
+ * several forms it lists several types, so that every fault has one place and one sentence. `x-expected` is the end
+ * of the sentence "must be …".
+ */
+import Type, { type TProperties, type TSchema, type TUnsafe } from 'typebox';
+
+/** Member names that become keys of objects and parts of topics. */
+export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
+
+/** An object with exactly these members: a member that is not known is a fault, because it would be lost. */
+export function closed<P extends TProperties>(members: P, description: string) {
+  return Type.Object(members, {
+    additionalProperties: false,
+    description,
+    'x-expected': 'members, each `name: value`',
+  });
+}
+
+/** An object whose keys are chosen by its author and match `pattern`. */
+export function keyed<S extends TSchema>(pattern: string, values: S, description: string, keys: string) {
+  return Type.Unsafe<Readonly<Record<string, Type.Static<S>>>>({
+    type: 'object',
+    propertyNames: { type: 'string', pattern, 'x-expected': keys },
+    additionalProperties: values,
+    description,
+    'x-expected': 'members, each `name: value`',
+  });
+}
+
+/** One `item`, or a list of at least one. */
+export function oneOrList<S extends TSchema>(item: S): TUnsafe<Type.Static<S> | readonly Type.Static<S>[]> {
+  return Type.Unsafe({
+    ...item,
+    type: ['object', 'array'],
+    items: item,
+    minItems: 1,
+    'x-expected': 'one entry or a list of entries',
+  });
+}
+
+export function listOf<S extends TSchema>(items: S, minItems: number, description: string) {
+  return Type.Array(items, { minItems, description, 'x-expected': 'a list' });
+}
+
+/** A span of time; `readDuration` gives milliseconds. */
+export function duration(description: string): TUnsafe<number | string> {
+  return Type.Unsafe({
+    type: ['integer', 'string'],
+    minimum: 1,
+    maximum: 86_400_000 * 3650,
+    pattern: '^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$',
+    description,
+    'x-expected': 'a time such as 250ms, 5s, 2m, 1h or 1d, or a whole number of milliseconds, and more than 0',
+  });
+}
+
+/** A number of bytes; `readSize` gives it. */
+export function size(description: string): TUnsafe<number | string> {
+  return Type.Unsafe({
+    type: ['integer', 'string'],
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    pattern: '^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$',
+    description,
+    'x-expected': 'a size such as 64MiB, 500kB or 1GiB, or a whole number of bytes, and more than 0',
+  });
+}
+
+/** A text of one line; `expected` completes "must be …". */
+export function line(
+  description: string,
+  options: { readonly pattern?: string; readonly expected?: string } = {},
+): TUnsafe<string> {
+  const { pattern = '^[^\\u0000-\\u001f\\u007f]+$', expected = 'a text of one line' } = options;
+  return Type.Unsafe({ type: 'string', pattern, description, 'x-expected': expected });
+}
+
+export function number(
+  description: string,
+  bounds: { minimum?: number; exclusiveMinimum?: number; maximum?: number } = {},
+) {
+  return Type.Unsafe<number>({ type: 'number', ...bounds, description, 'x-expected': 'a number' });
+}
+
+export function truth(description: string): TUnsafe<boolean> {
+  return Type.Unsafe({ type: 'boolean', description, 'x-expected': 'true or false' });
+}
+
+export function choice<const V extends readonly string[]>(values: V, description: string): TUnsafe<V[number]> {
+  return Type.Unsafe({ type: 'string', enum: values, description, 'x-expected': `one of ${values.join(', ')}` });
+}
+
+/** The number of the format that the file is written in. */
+export function format(version: number, description: string): TUnsafe<number> {
+  return Type.Unsafe({ type: 'integer', const: version, description, 'x-expected': `${version}` });
+}
+
+/** A schema without the words for people: all that a validator needs. */
+export function bare(schema: object): object {
+  const words = new Set(['description', 'x-expected']);
+  const strip = (part: unknown, names: boolean): unknown => {
+    if (Array.isArray(part)) return part.map((item) => strip(item, false));
+    if (typeof part !== 'object' || part === null) return part;
+    // Under `properties` the keys are members' names, of which one may be called `description`.
+    const kept = Object.entries(part).filter(([key]) => names || !words.has(key));
+    return Object.fromEntries(kept.map(([key, value]) => [key, strip(value, !names && key === 'properties')]));
+  };
+  return strip(schema, false) as object;
+}

@@ -1,0 +1,76 @@
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+
+/** A JSON Pointer (RFC 6901) from member names and list positions. */
+export function pointer(...steps: readonly (string | number)[]): string {
+  return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** Collects what is wrong with one file; places are JSON Pointers into its contents. */
+export class Findings {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #file: string;
+  readonly #lines: ReadonlyMap<string, number>;
+  /** Contents that came from elsewhere, e.g. an environment variable, by pointer. */
+  readonly #origins: ReadonlyMap<string, string>;
+  readonly #broken = new Set<string>();
+
+  constructor(file: string, lines: ReadonlyMap<string, number>, origins: ReadonlyMap<string, string> = new Map()) {
+    this.#file = file;
+    this.#lines = lines;
+    this.#origins = origins;
+  }
+
+  error(at: string, message: string, fix?: string): void {
+    this.#add(at, 'error', message, fix);
+  }
+
+  warning(at: string, message: string, fix?: string): void {
+    this.#add(at, 'warning', message, fix);
+  }
+
+  /** Takes over what was found about another file. */
+  take(diagnostics: readonly Diagnostic[]): void {
+    this.diagnostics.push(...diagnostics);
+  }
+
+  /** The line of the member or of the nearest one around it; 0 for the whole file. */
+  line(at: string): number {
+    for (let place = at; place !== ''; place = parent(place)) {
+      const line = this.#lines.get(place);
+      if (line !== undefined) return line;
+    }
+    return 0;
+  }
+
+  /** Marks contents as not of the form the schema gives, so that no further check may trust their type. */
+  distrust(at: string): void {
+    for (let place = at; ; place = parent(place)) {
+      this.#broken.add(place);
+      if (place === '') return;
+    }
+  }
+
+  /** True when everything within `at` has the form the schema gives. */
+  sound(at: string): boolean {
+    return !this.#broken.has(at);
+  }
+
+  get failed(): boolean {
+    return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  }
+
+  /** In the order of the file. */
+  sorted(): Diagnostic[] {
+    return [...this.diagnostics].sort((a, b) => (a.file === b.file ? a.line - b.line : 0));
+  }
+
+  #add(at: string, severity: Diagnostic['severity'], message: string, fix: string | undefined): void {
+    const origin = this.#origins.get(at);
+    const where = origin === undefined ? { file: this.#file, line: this.line(at) } : { file: origin, line: 0 };
+    this.diagnostics.push({ ...where, severity, message, ...(fix === undefined ? {} : { fix }) });
+  }
+}
+
+function parent(at: string): string {
+  return at.slice(0, Math.max(0, at.lastIndexOf('/')));
+}

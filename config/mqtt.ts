@@ -1,0 +1,87 @@
+/** The `mqtt` section of vigie.yaml. */
+import { statSync } from 'node:fs';
+import { unreadable } from './buses.ts';
+import type { MqttInput } from './configuration-schema.ts';
+import { configurationDefaults } from './defaults.ts';
+import type { Findings } from './findings.ts';
+import { readDuration } from './quantities.ts';
+
+/** The way to the cloud; paths are absolute. */
+export interface MqttConfiguration {
+  readonly url: string;
+  readonly protocol: 'auto' | '5' | '3.1.1';
+  readonly username?: string;
+  /** Read it with `readSecret`. */
+  readonly passwordFile?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  /** Milliseconds, whole seconds. */
+  readonly keepalive: number;
+}
+
+/** MQTT 5.0, 3.1.2.10: the keep alive is 16 bits of seconds. */
+const LONGEST_KEEPALIVE = 65_535_000;
+
+/** Reads `mqtt`; `beside` makes a path absolute. */
+export function readMqtt(
+  input: MqttInput | undefined,
+  beside: (path: string) => string,
+  findings: Findings,
+): MqttConfiguration {
+  const { protocol, keepalive } = configurationDefaults.mqtt;
+  if (input === undefined || !findings.sound('/mqtt')) return { url: '', protocol, keepalive };
+  const time = input.keepalive === undefined ? keepalive : readDuration(input.keepalive);
+  if (time % 1000 !== 0 || time > LONGEST_KEEPALIVE) {
+    findings.error('/mqtt/keepalive', 'MQTT counts this in whole seconds, at most 65535', 'write e.g. 60s');
+  }
+  const files: Record<string, string> = {};
+  for (const name of ['passwordFile', 'ca', 'cert', 'key'] as const) {
+    const written = input[name];
+    if (written === undefined) continue;
+    files[name] = beside(written);
+    checkFile(name, files[name], findings);
+  }
+  checkTogether(input, findings);
+  return {
+    url: input.url,
+    protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
+    ...(input.username === undefined ? {} : { username: input.username }),
+    ...files,
+    keepalive: time,
+  };
+}
+
+function checkFile(name: string, path: string, findings: Findings): void {
+  const trouble = unreadable(path);
+  if (trouble !== undefined) {
+    findings.error(`/mqtt/${name}`, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
+    return;
+  }
+  const secret = name === 'passwordFile' || name === 'key';
+  if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {
+    findings.warning(`/mqtt/${name}`, `${path} is a secret and every user may use it`, `chmod o= ${path}`);
+  }
+}
+
+function checkTogether(input: MqttInput, findings: Findings): void {
+  const { url, username, passwordFile, cert, key } = input;
+  if (!URL.canParse(url)) findings.error('/mqtt/url', 'this is no address', 'write e.g. mqtts://broker.example:8883');
+  if (passwordFile !== undefined && username === undefined) {
+    // [MQTT-3.1.2-22] of 3.1.1: without a user name there is no password.
+    findings.error('/mqtt/passwordFile', 'a password without a user name', 'add username');
+  }
+  if (cert !== undefined && key === undefined) findings.error('/mqtt/cert', 'a certificate without its key', 'add key');
+  if (key !== undefined && cert === undefined) findings.error('/mqtt/key', 'a key without its certificate', 'add cert');
+  if (/^(mqtts|wss):/.test(url)) return;
+  for (const name of ['ca', 'cert', 'key'] as const) {
+    if (input[name] === undefined) continue;
+    findings.error(`/mqtt/${name}`, `${name} is for TLS and this url has none`, 'write mqtts:// in url');
+  }
+  if (
+    passwordFile !== undefined &&
+    !/^wss?:\/\/(localhost|127\.|\[::1\])|^mqtts?:\/\/(localhost|127\.|\[::1\])/.test(url)
+  ) {
+    findings.warning('/mqtt/url', 'the password goes over the network unencrypted', 'write mqtts:// in url');
+  }
+}

@@ -1,0 +1,178 @@
+/** The form of a vehicle profile. What its members mean for Status is checked in profile.ts and what it imports. */
+import Type, { type Static } from 'typebox';
+import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList } from './fields.ts';
+
+/** The profile format that this version reads. */
+export const profileVersion = 1;
+
+/** `Message.Signal`; names of real files are not always C identifiers. */
+const SIGNAL = '^[^.\\s]+\\.[^.\\s]+$';
+/** Which paths there are is checked against Status, with names that are close. */
+const PATH = '^[^\\s\\u0000-\\u001f]{1,200}$';
+/** Raw values are whole numbers, in decimal or hexadecimal. */
+const RAW = '^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$';
+
+const word = (description: string) =>
+  line(description, { pattern: '^[^\\s\\u0000-\\u001f]{1,128}$', expected: 'a name without blanks' });
+
+const path = (description: string) =>
+  line(description, { pattern: PATH, expected: 'a Status path such as kinetic.speed' });
+
+const bus = Type.Optional(word('Logical bus; may be left out when the profile has only one'));
+
+const fixedValue = Type.Unsafe<string | number | boolean | readonly string[]>({
+  type: ['string', 'number', 'boolean', 'array'],
+  items: { type: 'string', 'x-expected': 'a name' },
+  'x-expected': 'a text, a number, true or false, or a list of names',
+});
+
+const source = closed(
+  {
+    signal: line('Message and signal as the DBC names them', {
+      pattern: SIGNAL,
+      expected: 'a message and a signal with a point between, such as MOTION.Speed',
+    }),
+    bus,
+    scale: Type.Optional(number('value = physical signal × scale + offset; default 1')),
+    offset: Type.Optional(number('value = physical signal × scale + offset; default 0')),
+    invalid: Type.Optional(
+      listOf(
+        Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
+        1,
+        'Raw values (before the scaling of the DBC) that say "not available"; they never become values',
+      ),
+    ),
+    map: Type.Optional(
+      keyed(
+        RAW,
+        fixedValue,
+        'Raw value to value; raw values that are not listed never become values',
+        'a raw value: a whole number, such as 3 or 0x0F',
+      ),
+    ),
+    timeout: Type.Optional(duration('Silence after which the value is stale; default: never')),
+    failover: Type.Optional(duration('Silence after which the next source of the same path takes over')),
+  },
+  'Where the value comes from',
+);
+
+const telemetryRule = closed(
+  {
+    interval: Type.Optional(duration('At most one reading in this time')),
+    deadBand: Type.Optional(number("A change smaller than this, in the path's unit, is none", { minimum: 0 })),
+    heartbeat: Type.Optional(duration('A reading is repeated after this time without change')),
+  },
+  'When a change becomes telemetry',
+);
+
+const checksum = closed(
+  {
+    signal: word('Signal that carries it'),
+    method: choice(['sum', 'xor', 'crc8-j1850', 'autosar-p1', 'autosar-p2'], 'How it is computed'),
+    dataId: Type.Optional(
+      Type.Unsafe<number | readonly number[]>({
+        type: ['integer', 'array'],
+        minimum: 0,
+        maximum: 0xffff,
+        items: { type: 'integer', minimum: 0, maximum: 0xff, 'x-expected': 'a whole number' },
+        minItems: 16,
+        maxItems: 16,
+        description: 'Data ID of AUTOSAR E2E profile 1, or the list of 16 of profile 2 (one for each counter value)',
+        'x-expected': 'a whole number or a list of 16',
+      }),
+    ),
+  },
+  'Checksum over the frame, computed after all other signals are set',
+);
+
+const send = closed(
+  {
+    bus,
+    message: word('Message as the DBC names it'),
+    signals: keyed(
+      '^[^.\\s]{1,128}$',
+      Type.Unsafe<number | string>({
+        type: ['number', 'string'],
+        'x-expected': 'a physical value or a name of the value table',
+      }),
+      'Physical values (or names of the value table) by signal; the others are sent as raw 0',
+      'the name of a signal',
+    ),
+    every: Type.Optional(duration('Time between repetitions; together with `for`')),
+    for: Type.Optional(duration('How long the frame is repeated; without it one frame is sent')),
+    counter: Type.Optional(word('Signal that counts the frames')),
+    checksum: Type.Optional(checksum),
+  },
+  'The frame that asks the car',
+);
+
+const confirm = closed(
+  {
+    path: path('Status path that shows the outcome'),
+    equals: Type.Optional(
+      Type.Unsafe<string | number | boolean>({
+        type: ['string', 'number', 'boolean'],
+        description: 'The value it must have',
+        'x-expected': 'a text, a number, or true or false',
+      }),
+    ),
+    includes: Type.Optional(line('For a set: the name that must be in it')),
+  },
+  'How Status shows that the car has done it',
+);
+
+const command = closed(
+  { send, confirm, within: Type.Optional(duration('Time the car may take; later is a failure')) },
+  'One thing the car can be asked to do',
+);
+
+export const profileSchema = closed(
+  {
+    profile: format(profileVersion, 'Version of this format'),
+    name: line('Short name', { pattern: NAME, expected: 'a name of letters, digits, - and _' }),
+    title: Type.Optional(line('What people call it; default: the name')),
+    buses: listOf(
+      closed(
+        {
+          name: line('Name', { pattern: NAME, expected: 'a name of letters, digits, - and _' }),
+          dbc: Type.Optional(listOf(line('DBC file, relative to this profile'), 0, 'DBC files that describe the bus')),
+        },
+        'One logical bus',
+      ),
+      1,
+      'Logical buses of the car',
+    ),
+    constants: Type.Optional(keyed(PATH, fixedValue, 'Facts that never change, by Status path', 'a Status path')),
+    status: keyed(PATH, oneOrList(source), 'Sources by Status path; of a list the first has priority', 'a Status path'),
+    telemetry: Type.Optional(keyed(PATH, telemetryRule, 'By Status path, and `default`', 'a Status path or `default`')),
+    waypoints: Type.Optional(
+      closed(
+        {
+          interval: Type.Optional(duration('Longest time between points while moving')),
+          distance: Type.Optional(number('Longest way between points, m', { exclusiveMinimum: 0, maximum: 100_000 })),
+          heading: Type.Optional(
+            number('Turn after which a point is set, degrees', { exclusiveMinimum: 0, maximum: 180 }),
+          ),
+        },
+        'When a waypoint is recorded',
+      ),
+    ),
+    commands: Type.Optional(
+      keyed(
+        NAME,
+        keyed(NAME, command, 'Actions by name', 'a name of letters, digits, - and _'),
+        'By kind and action',
+        'a name of letters, digits, - and _',
+      ),
+    ),
+  },
+  'Vehicle profile: how the signals of a car become Status, and how it is asked to act',
+);
+
+export type ProfileInput = Static<typeof profileSchema>;
+export type SourceInput = Static<typeof source>;
+export type TelemetryInput = Static<typeof telemetryRule>;
+export type CommandInput = Static<typeof command>;
+export type SendInput = Static<typeof send>;
+export type ConfirmInput = Static<typeof confirm>;
+export type ChecksumInput = Static<typeof checksum>;

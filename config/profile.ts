@@ -1,0 +1,112 @@
+/** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
+import { resolve } from 'node:path';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { type Bus, readBuses, unreadable } from './buses.ts';
+import { type Command, readCommands } from './commands.ts';
+import { readYamlFile, type YamlContents } from './document.ts';
+import { checkForm, quoted } from './faults.ts';
+import { Findings } from './findings.ts';
+import { profile as formOfProfile } from './generated/validators.js';
+import { suggestion } from './nearest.ts';
+import { type ProfileInput, profileSchema } from './profile-schema.ts';
+import { readTelemetry, readWaypoints, type TelemetryRule, type WaypointRule } from './recording.ts';
+import { profileFile, shippedNames } from './shipped.ts';
+import { readConstants, readSources, type Source } from './sources.ts';
+import type { FixedValue } from './values.ts';
+
+/** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
+export interface Profile {
+  /** Absolute path. */
+  readonly file: string;
+  readonly name: string;
+  readonly title: string;
+  readonly buses: readonly Bus[];
+  /** Grouped by path, each group in order of priority. */
+  readonly sources: readonly Source[];
+  /** By Status path. */
+  readonly constants: Readonly<Record<string, FixedValue>>;
+  /** By Status path; `default` for those that are not listed. */
+  readonly telemetry: Readonly<Record<string, TelemetryRule>>;
+  readonly waypoints: WaypointRule;
+  /** By kind and action, e.g. `doors.lock`. */
+  readonly commands: Readonly<Record<string, Command>>;
+}
+
+export interface ProfileOptions {
+  /** Folder of the shipped profiles. */
+  readonly shipped: string;
+  /** More DBC files for every bus, relative to the working directory. */
+  readonly extraDbc?: readonly string[];
+}
+
+export interface ProfileReading {
+  /** Undefined when a finding is an error. */
+  readonly profile?: Profile;
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Loads the shipped profile of that name, the folder with a `profile.yaml` in it, or the YAML file. Throws nothing
+ * for bad content: every fault is a finding, and all are found at once.
+ */
+export function loadProfile(nameOrPath: string, options: ProfileOptions): ProfileReading {
+  const file = profileFile(nameOrPath, options.shipped);
+  if (file === undefined) {
+    const known = shippedNames(options.shipped);
+    const message = `there is no profile ${quoted(nameOrPath)}`;
+    const fix = suggestion(nameOrPath, known) ?? `known: ${known.join(', ') || 'none'}; or give the path of a file`;
+    return { diagnostics: [{ file: nameOrPath, line: 0, severity: 'error', message, fix }] };
+  }
+  const { contents, diagnostics } = readYamlFile(file);
+  if (contents === undefined) return { diagnostics };
+  const findings = new Findings(file, contents.lines);
+  findings.take(diagnostics);
+  const extraDbc = (options.extraDbc ?? []).map((path) => resolve(path));
+  for (const path of extraDbc) {
+    const trouble = unreadable(path);
+    if (trouble === undefined) continue;
+    const message = `DBC file cannot be read: ${trouble}`;
+    findings.take([{ file: path, line: 0, severity: 'error', message, fix: 'check the path and its rights' }]);
+  }
+  const profile = readProfile(resolve(file), contents, extraDbc, findings);
+  return { ...(profile === undefined || findings.failed ? {} : { profile }), diagnostics: findings.sorted() };
+}
+
+function readProfile(
+  file: string,
+  contents: YamlContents,
+  extraDbc: readonly string[],
+  findings: Findings,
+): Profile | undefined {
+  if (!checkForm(contents.data, formOfProfile, profileSchema, findings)) return undefined;
+  if (!isMembers(contents.data)) return undefined;
+  // The form is checked; parts that have faults are skipped by the readers, which ask `findings.sound`.
+  const input = contents.data as Partial<ProfileInput>;
+  const status = members(input.status);
+  const buses = readBuses(Array.isArray(input.buses) ? input.buses : [], file, extraDbc, findings);
+  const sources = readSources(status, buses, findings);
+  const constants = readConstants(members(input.constants), status, findings);
+  const paths = new Set(Object.keys(status));
+  const fed = new Set([...paths, ...Object.keys(members(input.constants))]);
+  const name = String(input.name);
+  return {
+    file,
+    name,
+    title: input.title ?? name,
+    buses: buses.buses,
+    sources,
+    constants,
+    telemetry: readTelemetry(members(input.telemetry) as Required<ProfileInput>['telemetry'], fed, findings),
+    waypoints: readWaypoints(findings.sound('/waypoints') ? (input.waypoints ?? {}) : {}),
+    commands: readCommands(members(input.commands), buses, { sources, paths }, findings),
+  };
+}
+
+function isMembers(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The members of a section; none when it is absent or, which was reported, not a map. */
+function members(section: unknown): Record<string, unknown> {
+  return isMembers(section) ? section : {};
+}

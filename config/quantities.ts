@@ -1,0 +1,39 @@
+/** Times and sizes as people write them. The schemas admit only what these read. */
+
+const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const bytes: Readonly<Record<string, number>> = {
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+};
+
+/** Whole milliseconds, at least 1, of a time such as `1.5s`, or of a number, which is milliseconds already. */
+export function readDuration(written: number | string): number {
+  return scaled(written, milliseconds);
+}
+
+/** Whole bytes, at least 1, of a size such as `64MiB`, or of a number, which is bytes already. */
+export function readSize(written: number | string): number {
+  return scaled(written, bytes);
+}
+
+/** The form of {@link readDuration} that is shortest without loss. */
+export function writeDuration(time: number): string {
+  for (const unit of ['d', 'h', 'm', 's']) {
+    if (time % (milliseconds[unit] as number) === 0) return `${time / (milliseconds[unit] as number)}${unit}`;
+  }
+  return `${time}ms`;
+}
+
+function scaled(written: number | string, units: Readonly<Record<string, number>>): number {
+  if (typeof written === 'number') return written;
+  const unit = /[A-Za-z]+$/.exec(written)?.[0] ?? '';
+  const factor = units[unit];
+  if (factor === undefined) throw new RangeError(`no unit in ${written}`);
+  return Math.max(1, Math.round(Number(written.slice(0, -unit.length)) * factor));
+}

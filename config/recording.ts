@@ -1,0 +1,111 @@
+/** The `telemetry` and `waypoints` sections of a profile. */
+import { slotByPath } from '../protocol/slots.ts';
+import { profileDefaults } from './defaults.ts';
+import { type Findings, pointer } from './findings.ts';
+import type { ProfileInput, TelemetryInput } from './profile-schema.ts';
+import { readDuration, writeDuration } from './quantities.ts';
+import { slotAt } from './values.ts';
+
+/** When a change of a path becomes telemetry. */
+export interface TelemetryRule {
+  /** At most one reading in this many ms. */
+  readonly interval: number;
+  /** In the path's unit; 0 for what is no quantity. */
+  readonly deadBand: number;
+  /** A reading is repeated after this many ms without change. */
+  readonly heartbeat: number;
+}
+
+export interface WaypointRule {
+  /** ms */
+  readonly interval: number;
+  /** m */
+  readonly distance: number;
+  /** degrees */
+  readonly heading: number;
+}
+
+/**
+ * Reads `telemetry`. What a path leaves out it takes from `default`, and that from {@link profileDefaults}.
+ * `fed` are the paths that ever have a value.
+ * @returns rules by path, and `default`.
+ */
+export function readTelemetry(
+  section: Readonly<Record<string, TelemetryInput>>,
+  fed: ReadonlySet<string>,
+  findings: Findings,
+): Record<string, TelemetryRule> {
+  const written = Object.hasOwn(section, 'default') && findings.sound(pointer('telemetry', 'default'));
+  const rest = combine(written ? (section['default'] as TelemetryInput) : {}, profileDefaults.telemetry);
+  const rules: Record<string, TelemetryRule> = { default: rest };
+  const inherited = written || !Object.hasOwn(section, 'default');
+  if (written) checkRule(rest, pointer('telemetry', 'default'), findings);
+  if (rest.deadBand > 0) {
+    findings.warning(
+      pointer('telemetry', 'default', 'deadBand'),
+      'one dead-band for paths of all units, e.g. km/h and degrees of latitude',
+      'give it to each path that needs one',
+    );
+  }
+  for (const [path, input] of Object.entries(section)) {
+    if (path === 'default') continue;
+    const at = pointer('telemetry', path);
+    const slot = slotAt(path, at, findings);
+    if (slot === undefined || !findings.sound(at)) continue;
+    if (!fed.has(path)) findings.warning(at, `nothing in this profile gives ${path} a value`, 'add it to status');
+    const rule = combine(input, rest);
+    if (slot.kind !== 'quantity') {
+      if (input.deadBand !== undefined && input.deadBand > 0) {
+        findings.error(`${at}/deadBand`, `${path} is not a number: it has no dead-band`, 'remove deadBand');
+      }
+      rules[path] = { ...rule, deadBand: 0 };
+    } else {
+      const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = slot;
+      if (rule.deadBand >= maximum - minimum) {
+        findings.error(`${at}/deadBand`, `${path} has a range of ${maximum - minimum} and could never change by that`);
+      }
+      rules[path] = rule;
+    }
+    // What a faulty `default` would have given cannot be held against the path.
+    if (inherited) checkRule(rule, at, findings);
+  }
+  if (rest.deadBand > 0) exempt(rules, fed);
+  return rules;
+}
+
+/** A dead-band for all must not touch paths that are no numbers. */
+function exempt(rules: Record<string, TelemetryRule>, fed: ReadonlySet<string>): void {
+  for (const path of fed) {
+    const slot = slotByPath.get(path);
+    if (slot !== undefined && slot.kind !== 'quantity' && rules[path] === undefined) {
+      rules[path] = { ...(rules['default'] as TelemetryRule), deadBand: 0 };
+    }
+  }
+}
+
+function combine(input: TelemetryInput, rest: TelemetryRule): TelemetryRule {
+  return {
+    interval: input.interval === undefined ? rest.interval : readDuration(input.interval),
+    deadBand: input.deadBand ?? rest.deadBand,
+    heartbeat: input.heartbeat === undefined ? rest.heartbeat : readDuration(input.heartbeat),
+  };
+}
+
+function checkRule(rule: TelemetryRule, at: string, findings: Findings): void {
+  if (rule.heartbeat >= rule.interval) return;
+  findings.error(
+    at,
+    `a reading would be repeated after ${writeDuration(rule.heartbeat)} and allowed only every ${writeDuration(rule.interval)}`,
+    'make heartbeat at least as long as interval',
+  );
+}
+
+/** Reads `waypoints`. */
+export function readWaypoints(section: NonNullable<ProfileInput['waypoints']>): WaypointRule {
+  const { interval, distance, heading } = profileDefaults.waypoints;
+  return {
+    interval: section.interval === undefined ? interval : readDuration(section.interval),
+    distance: section.distance ?? distance,
+    heading: section.heading ?? heading,
+  };
+}

@@ -1,0 +1,180 @@
+/** The `status` and `constants` sections of a profile. */
+import type { Slot } from '../protocol/slots.ts';
+import type { BusNames } from './buses.ts';
+import { profileDefaults } from './defaults.ts';
+import { type Findings, pointer } from './findings.ts';
+import type { SourceInput } from './profile-schema.ts';
+import { readDuration, writeDuration } from './quantities.ts';
+import { type FixedValue, misfit, slotAt } from './values.ts';
+
+/** One source of a Status path. Sources of a path follow each other in order of priority. */
+export interface Source {
+  readonly path: string;
+  readonly bus: string;
+  readonly message: string;
+  readonly signal: string;
+  /** value = physical signal × scale + offset; 1 and 0 where `map` is given. */
+  readonly scale: number;
+  readonly offset: number;
+  /** Raw values that never become values. */
+  readonly invalid: readonly number[];
+  /** By raw value, in decimal. */
+  readonly map?: Readonly<Record<string, FixedValue>>;
+  /** Milliseconds of silence after which the value is stale. */
+  readonly timeout?: number;
+  /** 0 is the best. */
+  readonly priority: number;
+  /** Milliseconds of silence after which the next source takes over; given where there are several. */
+  readonly failover?: number;
+  /** Line of the profile that names the signal. */
+  readonly line: number;
+}
+
+/** Reads `status`; entries with faults are reported and left out. */
+export function readSources(section: object, buses: BusNames, findings: Findings): Source[] {
+  const sources: Source[] = [];
+  for (const [path, written] of Object.entries(section) as [string, SourceInput | SourceInput[]][]) {
+    const at = pointer('status', path);
+    const slot = slotAt(path, at, findings);
+    if (!findings.sound(at)) continue;
+    if (slot?.kind === 'value') {
+      findings.error(at, `${path} is a structure, which no signal can give`, 'remove it');
+      continue;
+    }
+    const listed = Array.isArray(written) ? written : [written];
+    for (const [priority, input] of listed.entries()) {
+      const place = Array.isArray(written) ? at + pointer(priority) : at;
+      sources.push(readSource({ path, slot, input, at: place, priority, alone: listed.length === 1 }, buses, findings));
+    }
+    reportTwins(
+      sources.filter((source) => source.path === path),
+      at,
+      findings,
+    );
+  }
+  return sources;
+}
+
+interface Written {
+  readonly path: string;
+  readonly slot: Slot | undefined;
+  readonly input: SourceInput;
+  readonly at: string;
+  readonly priority: number;
+  readonly alone: boolean;
+}
+
+function readSource(written: Written, buses: BusNames, findings: Findings): Source {
+  const { path, slot, input, at, priority, alone } = written;
+  const dot = input.signal.indexOf('.');
+  const bus = buses.resolve(input.bus, at, findings) ?? '';
+  const map = input.map === undefined ? undefined : readMap(input.map, slot, at, findings);
+  const timeout = input.timeout === undefined ? undefined : readDuration(input.timeout);
+  // A source whose value is stale already must not keep the next one out.
+  const failover =
+    input.failover === undefined
+      ? Math.min(profileDefaults.failover, timeout ?? profileDefaults.failover)
+      : readDuration(input.failover);
+  if (alone && input.failover !== undefined) {
+    findings.warning(`${at}/failover`, 'failover says nothing: there is no other source', 'remove it or add a source');
+  }
+  checkConversion(input, slot, at, findings);
+  return {
+    path,
+    bus,
+    message: input.signal.slice(0, dot),
+    signal: input.signal.slice(dot + 1),
+    scale: input.scale ?? profileDefaults.scale,
+    offset: input.offset ?? profileDefaults.offset,
+    invalid: input.invalid ?? [],
+    ...(map === undefined ? {} : { map }),
+    ...(timeout === undefined ? {} : { timeout }),
+    priority,
+    ...(alone ? {} : { failover }),
+    line: findings.line(`${at}/signal`),
+  };
+}
+
+function readMap(
+  map: Readonly<Record<string, FixedValue>>,
+  slot: Slot | undefined,
+  at: string,
+  findings: Findings,
+): Record<string, FixedValue> {
+  const result: Record<string, FixedValue> = {};
+  for (const [raw, value] of Object.entries(map)) {
+    const place = at + pointer('map', raw);
+    // Number() reads both notations; -0 becomes 0.
+    const key = String(Number(raw) + 0);
+    if (key in result) findings.error(place, `raw value ${raw} is mapped twice`, 'keep one of them');
+    const fault = slot === undefined ? undefined : misfit(slot, value);
+    if (fault !== undefined) findings.error(place, fault.message, fault.fix);
+    result[key] = value;
+  }
+  if (Object.keys(result).length === 0) findings.error(`${at}/map`, 'an empty map gives no value');
+  return result;
+}
+
+function checkConversion(input: SourceInput, slot: Slot | undefined, at: string, findings: Findings): void {
+  const { scale, invalid = [], map } = input;
+  if (scale === 0) findings.error(`${at}/scale`, 'a scale of 0 makes every value the same', 'use constants for that');
+  for (const name of ['scale', 'offset'] as const) {
+    if (input[name] === undefined) continue;
+    if (map !== undefined) findings.error(`${at}/${name}`, `${name} says nothing beside map`, `remove ${name}`);
+    else if (slot?.kind === 'enumeration' || slot?.kind === 'set' || slot?.kind === 'flag') {
+      findings.error(
+        `${at}/${name}`,
+        `${slot.path} is not a number: nothing to ${name === 'scale' ? 'scale' : 'add'}`,
+        'use map',
+      );
+    }
+  }
+  for (const [index, raw] of invalid.entries()) {
+    if (map !== undefined && Object.keys(map).some((key) => Number(key) === raw)) {
+      findings.error(at + pointer('invalid', index), `${raw} is invalid and in the map`, 'keep one of them');
+    }
+  }
+  if (map !== undefined || slot === undefined) return;
+  if (slot.kind === 'enumeration' || slot.kind === 'set') {
+    const example = slot.kind === 'set' ? `[${slot.values?.[0]}]` : slot.values?.[0];
+    findings.error(at, `${slot.path} takes names and the signal gives a number`, `add map: { 0: ${example}, … }`);
+  } else if (slot.kind === 'text' && slot.duration !== true) {
+    findings.error(at, `${slot.path} is a text and the signal gives a number`, 'add a map');
+  }
+}
+
+function reportTwins(sources: readonly Source[], at: string, findings: Findings): void {
+  for (const [index, source] of sources.entries()) {
+    const twin = sources.findIndex(
+      (other) => other.bus === source.bus && other.message === source.message && other.signal === source.signal,
+    );
+    if (twin < index) {
+      findings.error(at + pointer(index), `${source.message}.${source.signal} is a source of this path already`);
+    }
+    const { timeout, failover } = source;
+    if (index < sources.length - 1 && timeout !== undefined && failover !== undefined && timeout < failover) {
+      findings.warning(
+        at + pointer(index),
+        `the value is stale ${writeDuration(failover - timeout)} before the next source takes over`,
+        'make failover at most as long as timeout',
+      );
+    }
+  }
+}
+
+/** Reads `constants`. */
+export function readConstants(section: object, status: object, findings: Findings): Record<string, FixedValue> {
+  const constants: Record<string, FixedValue> = {};
+  for (const [path, value] of Object.entries(section) as [string, FixedValue][]) {
+    const at = pointer('constants', path);
+    const slot = slotAt(path, at, findings);
+    if (slot === undefined || !findings.sound(at)) continue;
+    const fault = misfit(slot, value);
+    if (fault !== undefined) findings.error(at, fault.message, fault.fix);
+    if (Object.hasOwn(status, path)) {
+      findings.error(at, `${path} has sources under status and can be no constant`, 'keep one of them');
+    }
+    constants[path] = value;
+  }
+  return constants;
+}

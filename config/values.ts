@@ -1,0 +1,92 @@
+/** Which values fit a Status path. */
+import { type Slot, slotByPath } from '../protocol/slots.ts';
+import { quoted, show } from './faults.ts';
+import type { Findings } from './findings.ts';
+import { suggestion } from './nearest.ts';
+
+/** A value that a person writes into a profile. */
+export type FixedValue = string | number | boolean | readonly string[];
+
+export interface Misfit {
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** The slot of a path; an unknown path is reported at `at`. */
+export function slotAt(path: string, at: string, findings: Findings): Slot | undefined {
+  const slot = slotByPath.get(path);
+  if (slot === undefined) {
+    findings.error(
+      at,
+      `Status has no path ${quoted(path)}`,
+      suggestion(path, slotByPath.keys()) ?? 'docs/profiles.md says where the paths are listed',
+    );
+  }
+  return slot;
+}
+
+/** Why `value` can never be the slot's value; undefined when it can. */
+export function misfit(slot: Slot, value: FixedValue): Misfit | undefined {
+  switch (slot.kind) {
+    case 'quantity':
+      return quantityMisfit(slot, value);
+    case 'flag':
+      return typeof value === 'boolean' ? undefined : wrong(slot, 'true or false', value, 'without quotes');
+    case 'enumeration':
+      return typeof value === 'string' ? nameMisfit(slot, value) : wrong(slot, `one of ${names(slot)}`, value);
+    case 'set':
+      if (!Array.isArray(value)) {
+        const fix = typeof value === 'string' ? `write [${value}]` : undefined;
+        return wrong(slot, `a list of ${names(slot)}`, value, fix);
+      }
+      return firstMisfit(slot, value);
+    case 'text':
+      return typeof value === 'string' ? undefined : wrong(slot, 'a text', value);
+    case 'instant':
+      if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return undefined;
+      return wrong(slot, 'a whole number of milliseconds since 1970 (UTC)', value);
+    case 'value':
+      return { message: `${slot.path} is a structure, which no profile can give` };
+  }
+}
+
+/** Every name of an enumeration or set, cut when there are many. */
+function names(slot: Slot): string {
+  const all = slot.values ?? [];
+  return all.length > 12 ? `${all.slice(0, 12).join(', ')}, …` : all.join(', ');
+}
+
+function wrong(slot: Slot, wanted: string, value: FixedValue, fix?: string): Misfit {
+  return { message: `${slot.path} must be ${wanted}, not ${show(value)}`, ...(fix === undefined ? {} : { fix }) };
+}
+
+function quantityMisfit(slot: Slot, value: FixedValue): Misfit | undefined {
+  const unit = slot.unit === undefined || slot.unit === '1' ? '' : ` ${slot.unit}`;
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    return wrong(slot, `a number${unit && ` of${unit}`}`, value);
+  if (slot.minimum !== undefined && value < slot.minimum) {
+    return { message: `${slot.path} is never below ${slot.minimum}${unit}, and ${value} is` };
+  }
+  if (slot.maximum !== undefined && value > slot.maximum) {
+    return { message: `${slot.path} is never above ${slot.maximum}${unit}, and ${value} is` };
+  }
+  return undefined;
+}
+
+function nameMisfit(slot: Slot, name: string): Misfit | undefined {
+  const known = slot.values ?? [];
+  if (known.includes(name)) return undefined;
+  const fix = suggestion(name, known) ?? `known: ${names(slot)}`;
+  return { message: `${slot.path} is never ${quoted(name)}`, fix };
+}
+
+function firstMisfit(slot: Slot, value: readonly string[]): Misfit | undefined {
+  for (const name of value) {
+    const fault = nameMisfit(slot, name);
+    if (fault !== undefined) return fault;
+  }
+  const twice = value.find((name, index) => value.indexOf(name) !== index);
+  return twice === undefined
+    ? undefined
+    : { message: `${quoted(twice)} is in the list twice`, fix: 'keep one of them' };
+}

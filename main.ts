@@ -1,0 +1,3 @@
+import { run } from './commands/vigie.ts';
+
+await run(process.argv);

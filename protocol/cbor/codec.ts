@@ -1,0 +1,173 @@
+/**
+ * The codec that a schema's annotations describe (protocol/schema/fields.ts): chosen once at load, a closure a
+ * member, and no code from strings.
+ *
+ *     record       map with the members' integer keys, ascending; absent members absent, constants not sent
+ *     enumeration  position in the list of names
+ *     quantity     integer count of the resolution; resolution 0: shortest exact float
+ *     instant      integer milliseconds before the message's `at`, negative when after it
+ *     list, tuple  array
+ */
+import type { Static, TSchema } from '../schema/fields.ts';
+import { type Annotated, annotated } from './annotations.ts';
+import {
+  byteString,
+  type CodecOptions,
+  constant,
+  enumeration,
+  flag,
+  float,
+  instant,
+  type Kind,
+  type Node,
+  quantity,
+  text,
+  UNKNOWN,
+} from './scalars.ts';
+import { parse, Wire } from './wire.ts';
+
+export type { CodecOptions } from './scalars.ts';
+
+/** Both directions of one schema. All faults are thrown as `message.malformed` naming the member and the rule. */
+export interface Codec<T> {
+  /** The deterministic encoding (RFC 8949 section 4.2.1); `base` is the message's `at`, UTC milliseconds. */
+  encode(value: T, base: number): Uint8Array;
+  /** Keys that the schema does not have are ignored. Check bounds first when the bytes come from outside. */
+  decode(bytes: Uint8Array, base: number): T;
+  /** `decode` from what {@link parse} has made of the bytes, for messages that are read in two steps. */
+  fromTree(tree: unknown, wire: Wire): T;
+}
+
+/** Builds the codec of `schema`. Throws `configuration.wrong` when its annotations are incomplete. */
+export function compile<S extends TSchema>(
+  schema: S,
+  options: CodecOptions = { unknownValues: 'drop' },
+): Codec<Static<S>> {
+  const node = nodeOf(annotated(schema), options);
+  const fromTree = (tree: unknown, wire: Wire): Static<S> => {
+    const value = node.decode(tree, wire);
+    if (value === UNKNOWN) throw wire.fault('has a required member whose value this version does not know');
+    return value as Static<S>;
+  };
+  return {
+    encode(value, base) {
+      const wire = new Wire(base);
+      return wire.encode(node.encode(value, wire));
+    },
+    decode: (bytes, base) => fromTree(parse(bytes), new Wire(base)),
+    fromTree,
+  };
+}
+
+function nodeOf(schema: Annotated, options: CodecOptions): Node {
+  switch (schema.kind) {
+    case 'record':
+      return record(schema, options);
+    case 'list':
+      return list(schema, options);
+    case 'tuple':
+      return tuple(schema, options);
+    case 'quantity':
+      return schema.resolution === 0 ? float(schema) : quantity(schema);
+    case 'enumeration':
+      return enumeration(schema.values, options);
+    case 'instant':
+      return instant;
+    case 'flag':
+      return flag;
+    case 'text':
+      return text(schema);
+    case 'bytes':
+      return byteString(schema);
+    case 'constant':
+      return constant(schema.value);
+  }
+}
+
+function record(schema: Kind<'record'>, options: CodecOptions): Node {
+  const members = schema.members.map((member) => ({
+    ...member,
+    constant: member.schema.kind === 'constant',
+    node: nodeOf(member.schema, options),
+  }));
+  const byKey = members.toSorted((a, b) => a.key - b.key);
+  return {
+    encode(value, wire) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wire.fault('must be an object');
+      const source = value as Readonly<Record<string, unknown>>;
+      const tree = new Map<number, unknown>();
+      for (const { name, key, required, constant, node } of byKey) {
+        const member = source[name];
+        if (member === undefined) {
+          if (required && !constant) throw wire.fault(`must have the member ${name}`);
+          continue;
+        }
+        wire.path.push(name);
+        const encoded = node.encode(member, wire);
+        if (!constant) tree.set(key, encoded);
+        wire.path.pop();
+      }
+      return tree;
+    },
+    decode(tree, wire) {
+      if (!(tree instanceof Map)) throw wire.fault('must be a map');
+      const value: Record<string, unknown> = {};
+      let unknown = false;
+      for (const { name, key, required, constant, node } of members) {
+        const encoded: unknown = constant ? undefined : tree.get(key);
+        if (encoded === undefined && !constant) {
+          if (required) throw wire.fault(`must have the member ${name} (key ${key})`);
+          continue;
+        }
+        wire.path.push(name);
+        const member = node.decode(encoded, wire);
+        wire.path.pop();
+        if (member !== UNKNOWN) value[name] = member;
+        else if (required) unknown = true;
+      }
+      return unknown ? UNKNOWN : value;
+    },
+  };
+}
+
+function list(schema: Kind<'list'>, options: CodecOptions): Node {
+  const { minItems, maxItems } = schema;
+  const node = nodeOf(schema.items, options);
+  const check = (value: unknown, wire: Wire): readonly unknown[] => {
+    if (!Array.isArray(value)) throw wire.fault('must be an array');
+    if (value.length < minItems) throw wire.fault(`must have at least ${minItems} entries, has ${value.length}`);
+    if (value.length > maxItems) throw wire.fault(`must have at most ${maxItems} entries, has ${value.length}`);
+    return value;
+  };
+  return {
+    encode: (value, wire) => each(check(value, wire), wire, (entry) => node.encode(entry, wire)),
+    decode: (tree, wire) =>
+      each(check(tree, wire), wire, (entry) => node.decode(entry, wire)).filter((entry) => entry !== UNKNOWN),
+  };
+}
+
+function tuple(schema: Kind<'tuple'>, options: CodecOptions): Node {
+  const nodes = schema.items.map((item) => nodeOf(item, options));
+  const check = (value: unknown, wire: Wire): readonly unknown[] => {
+    const size = Array.isArray(value) ? value.length : -1;
+    if (size >= schema.required && size <= nodes.length) return value as readonly unknown[];
+    throw wire.fault(`must be an array of ${schema.required} to ${nodes.length} entries`);
+  };
+  return {
+    encode: (value, wire) => each(check(value, wire), wire, (entry, index) => nodes[index]!.encode(entry, wire)),
+    decode(tree, wire) {
+      const value = each(check(tree, wire), wire, (entry, index) => nodes[index]!.decode(entry, wire));
+      return value.includes(UNKNOWN) ? UNKNOWN : value;
+    },
+  };
+}
+
+/** Visits the holes of a sparse array too, which `map` would let through. */
+function each(values: readonly unknown[], wire: Wire, step: (value: unknown, index: number) => unknown): unknown[] {
+  return Array.from(values, (value, index) => {
+    wire.path.push(index);
+    const result = step(value, index);
+    wire.path.pop();
+    return result;
+  });
+}

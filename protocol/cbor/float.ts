@@ -1,0 +1,60 @@
+/**
+ * Floats in their shortest exact form (RFC 8949 section 4.2.1): binary16, binary32 or binary64, whichever is the
+ * first that holds the value unchanged. cbor-x writes whole numbers as integers and every other float as binary64,
+ * so a float goes through it as a byte string of its 2, 4 or 8 bytes (head 0x42, 0x44, 0x48) and the head is
+ * exchanged afterwards (0xf9, 0xfa, 0xfb): the two forms are of the same length, nothing moves.
+ */
+import { head, MAJOR } from './head.ts';
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The big-endian IEEE 754 bytes of the shortest format that holds `value` exactly. */
+export function shortestFloat(value: number): Uint8Array {
+  const half = halfBits(value);
+  if (half !== undefined) return new Uint8Array([half >> 8, half & 0xff]);
+  if (Object.is(Math.fround(value), value)) {
+    scratch.setFloat32(0, value);
+    return new Uint8Array(scratch.buffer.slice(0, 4));
+  }
+  scratch.setFloat64(0, value);
+  return new Uint8Array(scratch.buffer.slice(0, 8));
+}
+
+/**
+ * Exchanges the heads of the byte strings that stand for floats. `floats` says of each byte string, in the order
+ * of the encoding, whether it is one.
+ */
+export function restoreFloats(encoding: Uint8Array, floats: readonly boolean[]): void {
+  let position = 0;
+  for (let seen = 0; seen < floats.length; ) {
+    const { major, argument, next } = head(encoding, position);
+    if (major === MAJOR.bytes) {
+      if (floats[seen]) encoding[position] = argument === 2 ? 0xf9 : argument === 4 ? 0xfa : 0xfb;
+      seen++;
+    }
+    position = major === MAJOR.bytes || major === MAJOR.text ? next + argument : next;
+  }
+}
+
+/**
+ * The binary16 pattern of `value`, or undefined when binary16 cannot hold it.
+ *
+ *     15 14     10 9              0
+ *     s  exponent  fraction           (-1)^s * 2^(exponent-15) * 1.fraction; exponent 0: 2^-14 * 0.fraction
+ */
+function halfBits(value: number): number | undefined {
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const size = Math.abs(value);
+  if (Number.isNaN(value)) return 0x7e00;
+  if (size === Infinity) return sign | 0x7c00;
+  if (size === 0) return sign;
+  if (size < 2 ** -14) {
+    const fraction = size * 2 ** 24;
+    return Number.isInteger(fraction) ? sign | fraction : undefined;
+  }
+  if (size > 65504) return undefined;
+  scratch.setFloat64(0, size);
+  const exponent = (scratch.getUint16(0) >> 4) - 1023;
+  const fraction = (size / 2 ** exponent - 1) * 1024;
+  return Number.isInteger(fraction) ? sign | ((exponent + 15) << 10) | fraction : undefined;
+}

@@ -1,0 +1,146 @@
+/** The codec's leaves: one function a kind of value, each checking both ways what its schema promises. */
+import type { Annotated } from './annotations.ts';
+import { quantitySteps } from './steps.ts';
+import { numberOf, type Wire } from './wire.ts';
+
+export interface CodecOptions {
+  /**
+   * What the decoder does with an enumeration value that a later version may have appended. `drop`: an optional
+   * member is left out, a list loses the entry, a record whose required member is unknown is unknown itself; at the
+   * root that is an error. `refuse`: always an error, for messages that must not be understood by halves.
+   */
+  readonly unknownValues: 'drop' | 'refuse';
+}
+
+/** What a decoder gives for an enumeration value that it does not know. */
+export const UNKNOWN = Symbol('unknown');
+
+/** Both directions of one schema node, between values and the trees of wire.ts. */
+export interface Node {
+  encode(value: unknown, wire: Wire): unknown;
+  decode(tree: unknown, wire: Wire): unknown;
+}
+
+/** The annotations of one kind of node. */
+export type Kind<K extends Annotated['kind']> = Extract<Annotated, { kind: K }>;
+
+export function quantity(schema: Kind<'quantity'>): Node {
+  const { minimum, maximum } = schema;
+  const steps = quantitySteps(schema);
+  return {
+    encode(value, wire) {
+      const count = steps.count(checkNumber(value, minimum, maximum, wire));
+      if (!Number.isSafeInteger(count)) throw wire.fault(`must be within 2^53 steps of ${schema.resolution}`);
+      return wire.integer(count);
+    },
+    decode(tree, wire) {
+      const count = numberOf(tree);
+      if (count === undefined || !Number.isSafeInteger(count)) throw wire.fault('must be an integer within 2^53');
+      if (count < steps.lowest || count > steps.highest) {
+        throw wire.fault(`must be ${steps.lowest} to ${steps.highest} steps of ${schema.resolution}, is ${count}`);
+      }
+      // A float may say negative zero, a count cannot.
+      return steps.value(count + 0);
+    },
+  };
+}
+
+export function float({ minimum, maximum }: Kind<'quantity'>): Node {
+  return {
+    encode: (value, wire) => wire.float(checkNumber(value, minimum, maximum, wire)),
+    decode: (tree, wire) => checkNumber(numberOf(tree), minimum, maximum, wire),
+  };
+}
+
+function checkNumber(value: unknown, minimum: number, maximum: number, wire: Wire): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw wire.fault('must be a finite number');
+  if (value < minimum) throw wire.fault(`must be at least ${minimum}, is ${value}`);
+  if (value > maximum) throw wire.fault(`must be at most ${maximum}, is ${value}`);
+  return value;
+}
+
+export function enumeration(values: readonly string[], options: CodecOptions): Node {
+  const positions = new Map(values.map((name, position) => [name, position]));
+  return {
+    encode(value, wire) {
+      const position = typeof value === 'string' ? positions.get(value) : undefined;
+      if (position === undefined) throw wire.fault(`must be one of ${values.join(', ')}`);
+      return position;
+    },
+    decode(tree, wire) {
+      const position = numberOf(tree);
+      if (position === undefined || !Number.isInteger(position) || position < 0) {
+        throw wire.fault('must be the position of a name, an integer of at least 0');
+      }
+      const name = values[position];
+      if (name !== undefined) return name;
+      if (options.unknownValues === 'drop') return UNKNOWN;
+      throw wire.fault(`must be a position below ${values.length}, is ${position}`);
+    },
+  };
+}
+
+export const instant: Node = {
+  encode(value, wire) {
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw wire.fault('must be UTC milliseconds');
+    const before = Math.round(wire.base) - Math.round(value);
+    if (!Number.isSafeInteger(before)) throw wire.fault('must be within 2^53 ms of the message');
+    return wire.integer(before);
+  },
+  decode(tree, wire) {
+    const value = Math.round(wire.base) - (numberOf(tree) ?? Number.NaN);
+    if (!Number.isSafeInteger(value)) throw wire.fault("must be integer milliseconds before the message's at");
+    return value;
+  },
+};
+
+export const flag: Node = { encode: checkFlag, decode: checkFlag };
+
+function checkFlag(value: unknown, wire: Wire): boolean {
+  if (typeof value !== 'boolean') throw wire.fault('must be true or false');
+  return value;
+}
+
+/**
+ * What would not come back as it went: lone surrogates have no UTF-8 form, and decoders drop a byte order mark.
+ * Only surrogates that stand alone are of the category.
+ */
+const unfaithful = /\p{Surrogate}|^\ufeff/u;
+
+export function text({ maxLength, pattern }: Kind<'text'>): Node {
+  const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
+  const check = (value: unknown, wire: Wire): string => {
+    if (typeof value !== 'string') throw wire.fault('must be a text');
+    // JSON Schema counts characters (RFC 8259), a UTF-16 length is never less than that.
+    if (value.length > maxLength && [...value].length > maxLength) {
+      throw wire.fault(`must have at most ${maxLength} characters`);
+    }
+    if (expression !== undefined && !expression.test(value)) throw wire.fault(`must match ${pattern}`);
+    if (unfaithful.test(value)) throw wire.fault('must be a text without lone surrogates and byte order mark');
+    return value;
+  };
+  return { encode: check, decode: check };
+}
+
+export function byteString({ maxLength }: Kind<'bytes'>): Node {
+  const check = (value: unknown, wire: Wire): Uint8Array => {
+    if (!(value instanceof Uint8Array)) throw wire.fault('must be bytes');
+    if (value.length > maxLength) throw wire.fault(`must have at most ${maxLength} bytes, has ${value.length}`);
+    return value;
+  };
+  return {
+    encode: (value, wire) => wire.bytes(check(value, wire)),
+    // A copy: the decoded value must not change, nor stay in memory, with the buffer that it came in.
+    decode: (tree, wire) => new Uint8Array(check(tree, wire)),
+  };
+}
+
+export function constant(fixed: string): Node {
+  return {
+    encode(value, wire) {
+      if (value !== fixed) throw wire.fault(`must be ${fixed}`);
+      return undefined;
+    },
+    decode: () => fixed,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * Commands to the car: a CBOR map of the command, signed as COSE_Sign1 (cose.ts). The body is a byte string of its own
+ * CBOR, so that a command of a kind that is not known can still be verified and refused by name.
+ */
+import { type Bounds, checkBounds } from './cbor/bounds.ts';
+import { type Codec, compile } from './cbor/codec.ts';
+import { decodeSigned, type SignedMessage } from './cose.ts';
+import { VigieError } from './errors.ts';
+import { count } from './schema/count.ts';
+import { bytes, enumeration, quantity, record, required, type Static, text } from './schema/fields.ts';
+import { remoteBodies, remoteTypes } from './schema/remote.ts';
+
+/** What a car takes at most, signature included. */
+export const commandBounds: Bounds = { maximumBytes: 64 * 1024, maximumDepth: 16, maximumItems: 4096 };
+
+const moment = (description: string) =>
+  quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 8.64e15, description });
+
+export const commandSchema = record(
+  'Command',
+  {
+    id: required(
+      1,
+      text({ maxLength: 64, pattern: '^[!-~]+$', description: 'Chosen by the sender, e.g. a UUID (RFC 9562).' }),
+    ),
+    vin: required(
+      2,
+      text({ maxLength: 17, pattern: '^[A-HJ-NPR-Z0-9]{17}$', description: 'The car that it is for. ISO 3779.' }),
+    ),
+    kind: required(3, enumeration(remoteTypes, { description: 'What to do. Interface 3.19.2 RemoteType.' })),
+    body: required(4, bytes({ maxLength: 60_000, description: 'How to do it: CBOR of the schema of the kind.' })),
+    issued: required(5, moment('When it was given, UTC since 1970.')),
+    expires: required(6, moment('When it must no longer be carried out, UTC since 1970.')),
+    counter: required(
+      7,
+      count('Grows from command to command of one key, against replay.', { maximum: Number.MAX_SAFE_INTEGER }),
+    ),
+  },
+  { description: 'A command to the car, the payload of a COSE_Sign1.' },
+);
+export type Command = Static<typeof commandSchema>;
+
+/** A command taken apart but not verified: nothing in it is to be believed before `signature` has been checked. */
+export interface OpenedCommand {
+  readonly command: Command;
+  /** The key that it claims to be signed with. */
+  readonly keyId: Uint8Array;
+  /** COSE algorithm: -7 or -8. */
+  readonly algorithm: number;
+  readonly signature: Uint8Array;
+  readonly toBeSigned: Uint8Array;
+}
+
+// A command that is understood by halves would be carried out wrongly.
+const codec = compile(commandSchema, { unknownValues: 'refuse' });
+
+/** The payload to be signed. Throws `command.malformed` naming the member and the rule. */
+export function encodeCommand(command: Command): Uint8Array {
+  return asCommand(() => {
+    checkTimes(command);
+    return codec.encode(command, 0);
+  });
+}
+
+/**
+ * Takes a signed command apart after checking that it is within {@link commandBounds}, body included. Throws
+ * `command.malformed` for everything that is not a command; does not verify the signature.
+ */
+export function openCommand(message: Uint8Array): OpenedCommand {
+  return asCommand(() => {
+    const { payload, keyId, algorithm, signature, toBeSigned }: SignedMessage = decodeSigned(message, commandBounds);
+    checkBounds(payload, commandBounds);
+    const command = codec.decode(payload, 0);
+    checkBounds(command.body, commandBounds);
+    checkTimes(command);
+    return { command, keyId, algorithm, signature, toBeSigned };
+  });
+}
+
+/** Kinds of command whose body has a schema. */
+export type CommandBodyKind = keyof typeof remoteBodies;
+export type CommandBody<K extends CommandBodyKind> = Static<(typeof remoteBodies)[K]>;
+
+const bodyCodecs = new Map<string, Codec<unknown>>(
+  Object.entries(remoteBodies).map(([kind, schema]) => [kind, compile(schema, { unknownValues: 'refuse' })]),
+);
+
+/** The body of a command. Throws `command.malformed` when it is not what the kind's schema says. */
+export function encodeBody(kind: CommandBodyKind, body: object): Uint8Array {
+  return asCommand(() => bodyCodec(kind).encode(body, 0));
+}
+
+/** What the body of a command asks for. Throws `command.malformed`. */
+export function decodeBody<K extends CommandBodyKind>(kind: K, body: Uint8Array): CommandBody<K> {
+  return asCommand(() => {
+    checkBounds(body, commandBounds);
+    return bodyCodec(kind).decode(body, 0) as CommandBody<K>;
+  });
+}
+
+function bodyCodec(kind: string): Codec<unknown> {
+  const found = bodyCodecs.get(kind);
+  if (found !== undefined) return found;
+  throw new VigieError('command.unsupported', `commands of kind ${kind} have no body`);
+}
+
+function checkTimes({ issued, expires }: Command): void {
+  if (expires > issued) return;
+  throw new VigieError('message.malformed', `expires must be after issued (${issued}), is ${expires}`);
+}
+
+/** Faults of a message become faults of a command: they decide what the sender is told. */
+function asCommand<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (cause) {
+    if (!(cause instanceof VigieError) || !cause.code.startsWith('message.')) throw cause;
+    throw new VigieError('command.malformed', `not a command: ${cause.message}`, { cause });
+  }
+}

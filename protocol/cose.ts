@@ -1,0 +1,135 @@
+/**
+ * Single-signer signed messages, COSE_Sign1 (RFC 9052 section 4.2), in the profile of this protocol: tagged, payload
+ * embedded, algorithm in the protected header, and nothing but the key id outside the signature.
+ *
+ *     18([ << {1: algorithm, 4: key id} >>, {}, payload, signature ])
+ *
+ * Nothing here signs or verifies; that is what the caller's function or the caller does with `toBeSigned`.
+ */
+import { type Bounds, checkBounds } from './cbor/bounds.ts';
+import { head } from './cbor/head.ts';
+import { parse, Wire } from './cbor/wire.ts';
+import { VigieError } from './errors.ts';
+
+/** ECDSA over P-256 with SHA-256, signature r and s of 32 bytes each (RFC 9053 section 2.1). */
+export const ES256 = -7;
+/** EdDSA, here with Ed25519 (RFC 9053 section 2.2). */
+export const EDDSA = -8;
+export type Algorithm = typeof ES256 | typeof EDDSA;
+
+/** CBOR tag of COSE_Sign1 (RFC 9052 section 2). */
+const TAG = 18;
+const TAG_HEAD = 0xc0 | TAG;
+/** Header parameters (RFC 9052 section 3.1). */
+const ALGORITHM = 1;
+const CRITICAL = 2;
+const KEY_ID = 4;
+
+export interface SignatureHeader {
+  readonly algorithm: Algorithm;
+  readonly keyId: Uint8Array;
+}
+
+/** A signed message whose signature nobody has looked at yet. */
+export interface SignedMessage extends SignatureHeader {
+  readonly payload: Uint8Array;
+  readonly signature: Uint8Array;
+  /** The bytes that the signature must be of. */
+  readonly toBeSigned: Uint8Array;
+}
+
+/** The signed message; `sign` gets the bytes to be signed and gives the signature. */
+export function encodeSigned(
+  payload: Uint8Array,
+  { algorithm, keyId }: SignatureHeader,
+  sign: (toBeSigned: Uint8Array) => Uint8Array,
+): Uint8Array {
+  const protectedHeader = encode(
+    new Map<number, unknown>([
+      [ALGORITHM, algorithm],
+      [KEY_ID, keyId],
+    ]),
+  );
+  return assemble([protectedHeader, new Map(), payload, sign(toBeSigned(protectedHeader, payload))]);
+}
+
+/**
+ * Takes a signed message apart. Throws `message.unbounded` beyond `bounds` and `message.malformed` for everything that
+ * is not a message of this profile, encodings that are not deterministic included: what was signed has one form.
+ */
+export function decodeSigned(bytes: Uint8Array, bounds: Bounds): SignedMessage {
+  checkBounds(bytes, { ...bounds, tag: TAG });
+  const tree = parse(bytes.subarray(head(bytes, 0).next));
+  if (!Array.isArray(tree) || tree.length !== 4) throw malformed('is not an array of four');
+  const [protectedHeader, unprotected, payload, signature] = tree as unknown[];
+  if (!(protectedHeader instanceof Uint8Array)) throw malformed('has no protected header');
+  if (!(unprotected instanceof Map)) throw malformed('has no unprotected header');
+  if (!(payload instanceof Uint8Array)) throw malformed('has no embedded payload');
+  if (!(signature instanceof Uint8Array)) throw malformed('has no signature');
+  if (!equal(assemble([protectedHeader, unprotected, payload, signature]), bytes)) {
+    throw malformed('is not encoded deterministically');
+  }
+  return {
+    ...headerOf(protectedHeader, unprotected, bounds),
+    payload: new Uint8Array(payload),
+    signature: new Uint8Array(signature),
+    toBeSigned: toBeSigned(protectedHeader, payload),
+  };
+}
+
+/**
+ * The Sig_structure (RFC 9052 section 4.4): protected header, data of the application that is signed with the
+ * message but not in it, payload.
+ */
+export function toBeSigned(
+  protectedHeader: Uint8Array,
+  payload: Uint8Array,
+  external: Uint8Array = new Uint8Array(),
+): Uint8Array {
+  // An empty map counts as no header at all, however it was sent.
+  const empty = protectedHeader.length === 1 && protectedHeader[0] === 0xa0;
+  return encode(['Signature1', empty ? new Uint8Array() : protectedHeader, external, payload]);
+}
+
+function headerOf(
+  protectedHeader: Uint8Array,
+  unprotected: ReadonlyMap<unknown, unknown>,
+  bounds: Bounds,
+): SignatureHeader {
+  checkBounds(protectedHeader, { ...bounds, maximumBytes: protectedHeader.length });
+  const header = parse(protectedHeader);
+  if (!(header instanceof Map)) throw malformed('has a protected header that is no map');
+  // RFC 9052 section 3.1: a parameter marked critical must be understood; none is here.
+  if (header.has(CRITICAL)) throw malformed('has critical header parameters, which this protocol does not use');
+  const algorithm: unknown = header.get(ALGORITHM);
+  if (algorithm !== ES256 && algorithm !== EDDSA) {
+    throw malformed(`must name ES256 (${ES256}) or EdDSA (${EDDSA}) in its protected header`);
+  }
+  for (const label of unprotected.keys()) {
+    if (label !== KEY_ID) throw malformed(`has parameter ${String(label)} outside its protected header`);
+  }
+  if (header.has(KEY_ID) && unprotected.has(KEY_ID)) throw malformed('has two key ids');
+  const keyId: unknown = header.get(KEY_ID) ?? unprotected.get(KEY_ID);
+  if (!(keyId instanceof Uint8Array)) throw malformed('has no key id');
+  return { algorithm, keyId: new Uint8Array(keyId) };
+}
+
+function assemble(parts: readonly unknown[]): Uint8Array {
+  const array = encode(parts);
+  const message = new Uint8Array(array.length + 1);
+  message[0] = TAG_HEAD;
+  message.set(array, 1);
+  return message;
+}
+
+function encode(tree: unknown): Uint8Array {
+  return new Wire(0).encode(tree);
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+function malformed(what: string): VigieError {
+  return new VigieError('message.malformed', `COSE_Sign1 ${what}`);
+}

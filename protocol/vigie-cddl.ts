@@ -1,0 +1,30 @@
+import { cddlOf } from './cddl.ts';
+import { commandSchema } from './command.ts';
+import { type BodyKind, bodies, messageSchema } from './schema/message.ts';
+import { remoteBodies } from './schema/remote.ts';
+
+/** COSE_Sign1 in the profile of cose.ts; no schema of fields.ts describes arrays of unlike members with tags. */
+const signedCommand = `
+; A command as it is sent (RFC 9052 section 4.2). The key id may also stand unprotected, nothing else may.
+signed-command = #6.18([
+  protected: bstr .cbor signature-header,
+  unprotected: { ? 4 => bstr },
+  payload: bstr .cbor command,
+  signature: bstr .size 64,
+])
+
+signature-header = {
+  1 => -7 / -8, ; algorithm, ES256 or EdDSA
+  ? 4 => bstr, ; key id
+}
+`;
+
+/** The CDDL of everything that goes over the air: messages from the car, commands to it and their bodies. */
+export function vigieCddl(): string {
+  const rules = cddlOf({
+    message: (Object.keys(bodies) as BodyKind[]).map(messageSchema),
+    command: [commandSchema],
+    'command-body': Object.values(remoteBodies),
+  });
+  return rules + signedCommand;
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Installs what the tests use beyond npm, from Debian: Mosquitto and its clients, can-utils, gcc.
+# As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
+# run it again, and costs nothing when all is there.
+set -eu
+
+missing=
+# The program that shows a package is there, and the package.
+for pair in mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gcc:gcc; do
+  PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" != 0 ] || [ ! -e /etc/debian_version ] || ! command -v apt-get >/dev/null 2>&1; then
+  echo "not installed, their tests are skipped:$missing (as root on Debian this script installs them)"
+  exit 0
+fi
+
+# A package that starts its daemon asks this file whether it may (invoke-rc.d(8)); 101 means no.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  trap 'exit 1' HUP INT TERM
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod 755 "$policy"
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+# The names are separate words on purpose.
+# shellcheck disable=SC2086
+apt-get -qq install --yes --no-install-recommends $missing >/dev/null
+
+# Nor may it start with the next boot. Absent where there is no systemd.
+if command -v systemctl >/dev/null 2>&1; then
+  case "$missing " in *" mosquitto "*) systemctl disable --quiet mosquitto >/dev/null 2>&1 || true ;; esac
+fi

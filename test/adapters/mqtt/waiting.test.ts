@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Backoff } from '../../../adapters/mqtt/backoff.ts';
+import { type Closing, ProtocolChoice } from '../../../adapters/mqtt/protocol-choice.ts';
+
+describe('back-off', () => {
+  it('doubles its bound up to the longest, for ever, and spreads evenly below it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 5000 }),
+        fc.integer({ min: 5000, max: 600_000 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (first, longest, chance) => {
+          const backoff = new Backoff({ first, longest }, () => chance);
+          for (let n = 0; n < 2000; n++) {
+            expect(backoff.next()).toBeCloseTo(chance * Math.min(longest, first * 2 ** n), 6);
+          }
+          backoff.reset();
+          expect(backoff.next()).toBeCloseTo(chance * first, 6);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe('choice of the protocol version', () => {
+  const silent: Closing = { stage: 'connecting', reason: '', code: undefined, silent: true, cause: undefined };
+  const refused = (code: number): Closing => ({ ...silent, silent: false, code });
+  const away: Closing = { ...silent, stage: 'dialing', silent: false };
+  const lost: Closing = { ...silent, stage: 'connected' };
+
+  it('tries 3.1.1 at once when 5 is refused, in words or by closing', () => {
+    for (const closing of [refused(0x84), refused(0x01), silent]) {
+      const choice = new ProtocolChoice('auto');
+      expect(choice.version).toBe(5);
+      expect(choice.ended(closing)).toBe(true);
+      expect(choice.version).toBe(4);
+      choice.accepted();
+      expect(choice.ended(lost)).toBe(false);
+      expect(choice.version).toBe(4);
+    }
+  });
+
+  it('does not take a broker that is away, or that refuses us, for one that speaks another version', () => {
+    for (const closing of [away, refused(0x87), refused(0x05)]) {
+      const choice = new ProtocolChoice('auto');
+      expect(choice.ended(closing)).toBe(false);
+      expect(choice.version).toBe(5);
+    }
+  });
+
+  it('begins with 5 again when neither was accepted', () => {
+    const choice = new ProtocolChoice('auto');
+    choice.ended(silent);
+    expect(choice.ended(silent)).toBe(false);
+    expect(choice.version).toBe(5);
+    choice.ended(silent);
+    expect(choice.ended(away)).toBe(false);
+    expect(choice.version).toBe(5);
+  });
+
+  it('leaves what worked only for a refusal in words', () => {
+    const choice = new ProtocolChoice('auto');
+    choice.accepted();
+    for (const closing of [silent, away, lost, refused(0x88)]) expect(choice.ended(closing)).toBe(false);
+    expect(choice.version).toBe(5);
+    expect(choice.ended(refused(0x84))).toBe(true);
+    expect(choice.version).toBe(4);
+  });
+
+  it('keeps to the version it was told', () => {
+    for (const version of [5, 4] as const) {
+      const choice = new ProtocolChoice(version);
+      for (const closing of [silent, away, refused(0x84)]) expect(choice.ended(closing)).toBe(false);
+      expect(choice.version).toBe(version);
+    }
+  });
+});

@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { DbcDecoder } from '../../../adapters/can/dbc/index.ts';
+import { SimulatedCar } from '../../../adapters/simulated/index.ts';
+import { Mapping } from '../../../agent/mapping.ts';
+import type { SourceMapping } from '../../../agent/profile.ts';
+import { Status } from '../../../agent/status.ts';
+import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { codec, database, messageOf, profileText, rawValues, signalOf } from './network.ts';
+
+interface Entry {
+  readonly signal: string;
+  readonly timeout?: string;
+  readonly map?: Readonly<Record<string, string | boolean | readonly string[]>>;
+  readonly invalid?: readonly number[];
+}
+
+interface Actuation {
+  readonly send: {
+    readonly message: string;
+    readonly signals: Readonly<Record<string, number>>;
+    readonly counter: string;
+    readonly checksum: { readonly signal: string; readonly method: string };
+  };
+  readonly confirm: { readonly path: string; readonly includes: string };
+}
+
+interface Profile {
+  readonly constants: Readonly<Record<string, string>>;
+  readonly status: Readonly<Record<string, Entry>>;
+  readonly telemetry: Readonly<Record<string, { readonly deadBand?: number }>>;
+  readonly commands: Readonly<Record<string, Readonly<Record<string, Actuation>>>>;
+}
+
+const profile = parse(profileText) as Profile;
+
+/** Names that a message and a signal have in one string. */
+function split(name: string): [message: string, signal: string] {
+  const [message = '', signal = ''] = name.split('.');
+  return [message, signal];
+}
+
+function slotOf(path: string): Slot {
+  const slot = slotByPath.get(path);
+  if (slot === undefined) throw new Error(`Status has no path ${path}`);
+  return slot;
+}
+
+describe('the profile of the bench car', () => {
+  test.each(Object.entries(profile.status))('%s fits its signal and its slot', (path, entry) => {
+    const slot = slotOf(path);
+    const signal = signalOf(...split(entry.signal));
+    const named = [...(signal.choices ?? new Map()).keys()];
+    for (const [raw, value] of Object.entries(entry.map ?? {})) {
+      expect(named, `raw ${raw} of ${entry.signal}`).toContain(Number(raw));
+      const names = typeof value === 'object' ? value : [value];
+      for (const name of names) {
+        if (slot.kind === 'flag') expect(name).toBeTypeOf('boolean');
+        else expect(slot.values, `${path}: ${String(name)}`).toContain(name);
+      }
+      expect(Array.isArray(value)).toBe(slot.kind === 'set');
+    }
+    // A duration is written out of a number of seconds; every other text or name needs a map.
+    if (slot.kind !== 'quantity' && slot.duration !== true) expect(entry.map).toBeDefined();
+    // "Not available" must never reach Status: it is neither mapped nor left out of `invalid`.
+    for (const raw of rawValues(signal, 'SNA')) {
+      if (entry.map === undefined) expect(entry.invalid).toContain(raw);
+      else expect(Object.keys(entry.map)).not.toContain(String(raw));
+    }
+    // What is not available is never said by a value that the signal can also have.
+    for (const raw of entry.invalid ?? []) expect(named, `invalid ${raw}`).toContain(raw);
+  });
+
+  test('constants, telemetry and commands name what exists', () => {
+    for (const [path, value] of Object.entries(profile.constants)) expect(slotOf(path).values).toContain(value);
+    for (const path of Object.keys(profile.telemetry)) {
+      if (path !== 'default') expect(Object.keys(profile.status)).toContain(slotOf(path).path);
+    }
+    for (const { send, confirm } of Object.values(profile.commands).flatMap((actions) => Object.values(actions))) {
+      for (const name of [...Object.keys(send.signals), send.counter, send.checksum.signal]) {
+        expect(messageOf(send.message).signals.map((signal) => signal.name)).toContain(name);
+      }
+      expect(slotOf(confirm.path).values).toContain(confirm.includes);
+      expect(Object.values(profile.status[confirm.path]?.map ?? {}).flat()).toContain(confirm.includes);
+    }
+  });
+});
+
+describe('Status of the bench car after one loop', () => {
+  const status = new Status();
+  let mapping: Mapping;
+
+  beforeAll(async () => {
+    const sources = Object.entries(profile.status).map(([path, entry]): SourceMapping => {
+      const [message, signal] = split(entry.signal);
+      const { map, invalid = [] } = entry;
+      const plain = { path, message, signal, scale: 1, offset: 0, invalid, priority: 0 };
+      return map === undefined ? plain : { ...plain, map };
+    });
+    mapping = new Mapping(status, {
+      name: 'bench',
+      sources,
+      constants: profile.constants,
+      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
+      waypoints: { interval: 10_000, distance: 50, heading: 15 },
+      commands: {},
+    });
+    const clock = new VirtualClock();
+    const car = new SimulatedCar({ clock, codec });
+    const decoder = new DbcDecoder(mapping.wanted, [{ bus: 'body', database }], car.buses);
+    expect(decoder.problems).toEqual([]);
+    await car.start((batch) => decoder.decode(batch, mapping));
+    clock.advance(car.period);
+  });
+
+  test('no reading was refused', () => {
+    expect(mapping.rejected).toBe(0);
+  });
+
+  test('every mapped path has a value, but for what did not happen', () => {
+    const empty = Object.keys(profile.status).filter((path) => status.value(slotOf(path)) === undefined);
+    expect(empty).toEqual([
+      'preconditioning.airConditioning.startingCause',
+      'preconditioning.airConditioning.failureCause',
+    ]);
+  });
+
+  test('it says where and how the car stands', () => {
+    const value = (path: string) => status.value(slotOf(path));
+    expect(value('lastPosition.latitude')).toBeCloseTo(48.85628, 5);
+    expect(value('lastPosition.longitude')).toBeCloseTo(2.29292, 5);
+    expect(value('lastPosition.fixStatus')).toBe('3D');
+    expect(value('doorsState.lockedStates')).toEqual(['Unlocked']);
+    expect(value('kinetic.moving')).toBe(false);
+    expect(value('odometer.mileage')).toBeCloseTo(12_348.6, 1);
+    expect(value('energies.Electric.extension.electric.charging.status')).toBe('InProgress');
+    expect(value('energies.Electric.subType')).toBe('ElectricEnergy');
+    expect(value('battery.voltage')).toBe(91);
+    expect(slots.filter((slot) => status.value(slot) !== undefined).length).toBeGreaterThan(80);
+  });
+});

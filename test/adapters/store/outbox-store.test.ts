@@ -1,0 +1,161 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
+import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/outbox-store.ts';
+import type { OutboxStore } from '../../../agent/ports.ts';
+import { outboxEntry, outboxStoreContract } from '../../contracts/outbox-store.ts';
+import { SimulatedDisk } from './simulated-disk.ts';
+
+let root: string;
+let made = 0;
+const freshDirectory = (): string => join(root, String(made++), 'outbox');
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'vigie-outbox-'));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+outboxStoreContract('memory store', { create: async () => memoryOutboxStore() });
+outboxStoreContract('file store', { create: () => openOutboxStore(freshDirectory()) });
+outboxStoreContract('file store of tiny segments', {
+  create: () => openOutboxStore(freshDirectory(), { segmentBytes: 100 }),
+});
+outboxStoreContract('store on a disk that takes nothing', {
+  create: async () => {
+    const files = new SimulatedDisk();
+    files.fault = () => 'EROFS';
+    const store = await openOutboxStore('/outbox', { files });
+    // Whether it is on disk is not what this contract is about; that it goes on in memory is.
+    const commit = async (): Promise<void> => {
+      const nothingToWrite = files.operations;
+      const outcome = await store.commit().catch((error: unknown) => error);
+      if (files.operations === nothingToWrite) expect(outcome).toBeUndefined();
+      else expect(outcome).toMatchObject({ code: 'store.failed', where: '/outbox/00000001.journal' });
+    };
+    return Object.create(store, { commit: { value: commit } }) as OutboxStore;
+  },
+});
+
+const append = (store: OutboxStore, priorityClass: number, count: number): void => {
+  for (let i = 0; i < count; i++) store.append(outboxEntry(priorityClass, store.nextSeq(priorityClass)));
+};
+const numbers = (store: OutboxStore): string[] => [...store.entries()].map((entry) => `${entry.class}/${entry.seq}`);
+
+describe('file store', () => {
+  it('gives everything back when it is opened again', async () => {
+    const directory = freshDirectory();
+    const store = await openOutboxStore(directory);
+    append(store, 1, 3);
+    append(store, 0, 2);
+    store.acknowledge(1, 1);
+    await store.close();
+    const again = await openOutboxStore(directory);
+    expect([...again.entries()]).toEqual([outboxEntry(0, 0), outboxEntry(0, 1), outboxEntry(1, 0), outboxEntry(1, 2)]);
+    expect([again.nextSeq(0), again.nextSeq(1)]).toEqual([2, 3]);
+    expect(again.bytes).toBe(store.bytes);
+    expect(again.metrics).toMatchObject({ damaged: 0, torn: 0, unknown: 0, malformed: 0, unreadable: 0 });
+    await again.close();
+  });
+
+  it('keeps the counters when all entries are gone, through compaction and many restarts', async () => {
+    const directory = freshDirectory();
+    for (let round = 0; round < 20; round++) {
+      const store = await openOutboxStore(directory, { segmentBytes: 2000 });
+      expect([store.nextSeq(0), store.nextSeq(4)]).toEqual([round * 50, 0]);
+      for (let i = 0; i < 50; i++) {
+        append(store, 0, 1);
+        await store.commit();
+        store.acknowledge(0, store.nextSeq(0) - 1);
+      }
+      await store.close();
+    }
+    expect(readdirSync(directory).length).toBeLessThan(6);
+  });
+
+  it('does not let one old entry keep all segments', async () => {
+    const directory = freshDirectory();
+    const store = await openOutboxStore(directory, { segmentBytes: 4096 });
+    append(store, 5, 1);
+    for (let i = 0; i < 200; i++) {
+      append(store, 0, 10);
+      await store.commit();
+      for (let seq = i * 10; seq < i * 10 + 10; seq++) if (seq % 100 !== 0) store.acknowledge(0, seq);
+    }
+    await store.close();
+    const live = 21;
+    expect(readdirSync(directory).length).toBeLessThan(10);
+    const again = await openOutboxStore(directory);
+    expect(numbers(again)).toHaveLength(live);
+    expect(again.nextSeq(0)).toBe(2000);
+    expect(again.nextSeq(5)).toBe(1);
+    expect(store.metrics.moved).toBeGreaterThan(0);
+    expect(store.metrics.moved).toBeLessThan(store.metrics.written / 2);
+  });
+
+  it('shares one flush between the commits of one moment, and gathers while one is under way', async () => {
+    const files = new SimulatedDisk();
+    const store = await openOutboxStore('/outbox', { files });
+    append(store, 0, 1);
+    await store.commit();
+    let release = (): void => undefined;
+    files.pause = new Promise((resolve) => {
+      release = resolve;
+    });
+    const before = files.syncs;
+    const first = Array.from({ length: 10 }, () => {
+      append(store, 0, 1);
+      return store.commit();
+    });
+    // The first flush has begun once its bytes are written; what comes now shares the second.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const second = Array.from({ length: 10 }, () => {
+      append(store, 1, 1);
+      return store.commit();
+    });
+    release();
+    await Promise.all([...first, ...second]);
+    expect(files.syncs - before).toBe(2);
+    expect(numbers(await openOutboxStore('/outbox', { files: files.powerCut(() => false) }))).toEqual(numbers(store));
+  });
+
+  it('writes an acknowledgement at once and flushes it by itself', async () => {
+    const files = new SimulatedDisk();
+    const store = await openOutboxStore('/outbox', { files, settleWithin: 1 });
+    append(store, 0, 2);
+    await store.commit();
+    const flushed = new Promise<void>((resolve) => {
+      files.onSync = resolve;
+    });
+    store.acknowledge(0, 0);
+    // What a killed process leaves is what the page cache holds.
+    expect(numbers(await openOutboxStore('/outbox', { files: files.powerCut(() => true) }))).toEqual(['0/1']);
+    await flushed;
+    expect(numbers(await openOutboxStore('/outbox', { files: files.powerCut(() => false) }))).toEqual(['0/1']);
+  });
+
+  it('refuses an entry longer than a record may be', async () => {
+    const store = await openOutboxStore(freshDirectory());
+    const entry = outboxEntry(0, 0, 0xff_ffff);
+    expect(() => store.append(entry)).toThrow(expect.objectContaining({ code: 'message.unbounded' }));
+    expect(store.nextSeq(0)).toBe(0);
+    await store.close();
+  });
+
+  it('says so when it is used after close, and closes once', async () => {
+    const store: FileOutboxStore = await openOutboxStore(freshDirectory());
+    append(store, 0, 1);
+    await Promise.all([store.close(), store.close()]);
+    await expect(store.commit()).rejects.toThrow(expect.objectContaining({ code: 'store.failed' }));
+  });
+
+  it('does not start beside records that it may not list', async () => {
+    const files = new SimulatedDisk();
+    files.list = () => {
+      throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+    };
+    const opening = openOutboxStore('/outbox', { files });
+    await expect(opening).rejects.toThrow(expect.objectContaining({ code: 'store.failed', where: '/outbox' }));
+  });
+});

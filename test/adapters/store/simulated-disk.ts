@@ -1,0 +1,167 @@
+/**
+ * A file system in memory with a page cache that a power cut empties, and faults on demand. It knows what a real
+ * one promises and no more: data is on the medium after sync of the file, a name after sync of its directory; what
+ * was not synced may be there or not, sector by sector.
+ */
+import { dirname } from 'node:path';
+import type { FileSystem, OpenFile } from '../../../adapters/store/files.ts';
+
+const sector = 512;
+
+interface Node {
+  cached: Uint8Array;
+  stored: Uint8Array;
+}
+
+function systemError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: simulated, ${path}`), { code });
+}
+
+function resized(bytes: Uint8Array, length: number): Uint8Array {
+  const result = new Uint8Array(length);
+  result.set(bytes.subarray(0, length));
+  return result;
+}
+
+export class SimulatedDisk implements FileSystem {
+  readonly #names = new Map<string, Node>();
+  readonly #storedNames = new Map<string, Node>();
+  /** Called before each operation that changes something; what it returns is thrown as that error code. */
+  fault: (operation: string, path: string) => string | undefined = () => undefined;
+  /** Operations that change something, so far. */
+  operations = 0;
+  /** When a file is synced, wait for this. */
+  pause: Promise<void> | undefined;
+  syncs = 0;
+  onSync: (() => void) | undefined;
+
+  #change(operation: string, path: string): void {
+    this.operations++;
+    const code = this.fault(operation, path);
+    if (code !== undefined) throw systemError(code, path);
+  }
+
+  open(path: string, mode: 'create' | 'replace' | 'change'): OpenFile {
+    this.#change(`open ${mode}`, path);
+    let node = this.#names.get(path);
+    if (mode === 'create' && node !== undefined) throw systemError('EEXIST', path);
+    if (mode === 'change' && node === undefined) throw systemError('ENOENT', path);
+    if (node === undefined) {
+      node = { cached: new Uint8Array(0), stored: new Uint8Array(0) };
+      this.#names.set(path, node);
+    }
+    if (mode === 'replace') node.cached = new Uint8Array(0);
+    return this.#file(path, node);
+  }
+
+  #file(path: string, node: Node): OpenFile {
+    const store = (): void => {
+      this.#change('sync', path);
+      node.stored = node.cached.slice();
+      this.syncs++;
+      this.onSync?.();
+    };
+    return {
+      path,
+      write: (data, position) => {
+        try {
+          this.#change('write', path);
+        } catch (error) {
+          // A disk that is full has taken a part.
+          this.#put(node, data.subarray(0, data.length >> 1), position);
+          throw error;
+        }
+        this.#put(node, data, position);
+      },
+      truncate: (length) => {
+        this.#change('truncate', path);
+        node.cached = resized(node.cached, length);
+      },
+      sync: async () => {
+        const snapshot = node.cached.slice();
+        if (this.pause !== undefined) await this.pause;
+        this.#change('sync', path);
+        node.stored = snapshot;
+        this.syncs++;
+        this.onSync?.();
+      },
+      syncInPlace: store,
+      close: () => undefined,
+    };
+  }
+
+  #put(node: Node, data: Uint8Array, position: number): void {
+    if (position + data.length > node.cached.length) node.cached = resized(node.cached, position + data.length);
+    node.cached.set(data, position);
+  }
+
+  read(path: string): Uint8Array {
+    const node = this.#names.get(path);
+    if (node === undefined) throw systemError('ENOENT', path);
+    return node.cached.slice();
+  }
+
+  list(directory: string): readonly string[] {
+    const names = [...this.#names.keys()].filter((path) => dirname(path) === directory);
+    return names.map((path) => path.slice(directory.length + 1));
+  }
+
+  rename(from: string, to: string): void {
+    this.#change('rename', from);
+    const node = this.#names.get(from);
+    if (node === undefined) throw systemError('ENOENT', from);
+    this.#names.delete(from);
+    this.#names.set(to, node);
+  }
+
+  remove(path: string): void {
+    this.#change('remove', path);
+    if (!this.#names.delete(path)) throw systemError('ENOENT', path);
+  }
+
+  makeDirectory(path: string): void {
+    this.#change('makeDirectory', path);
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    this.#change('syncDirectory', path);
+    for (const name of [...this.#storedNames.keys()]) if (dirname(name) === path) this.#storedNames.delete(name);
+    for (const [name, node] of this.#names) if (dirname(name) === path) this.#storedNames.set(name, node);
+  }
+
+  /** Sets the content of a file, as if it had always been there. */
+  plant(path: string, bytes: Uint8Array): void {
+    const node = { cached: bytes.slice(), stored: bytes.slice() };
+    this.#names.set(path, node);
+    this.#storedNames.set(path, node);
+  }
+
+  /** Paths of all files. */
+  get paths(): readonly string[] {
+    return [...this.#names.keys()].sort();
+  }
+
+  /**
+   * The disk after the power came back. `survives` decides for each name and each sector that was not synced
+   * whether it reached the medium all the same.
+   */
+  powerCut(survives: () => boolean): SimulatedDisk {
+    const after = new SimulatedDisk();
+    const names = new Map<string, Node>();
+    for (const [path, node] of this.#storedNames) {
+      if (this.#names.get(path) === node || !survives()) names.set(path, node);
+    }
+    for (const [path, node] of this.#names) {
+      if (this.#storedNames.get(path) === node || survives()) names.set(path, node);
+    }
+    for (const [path, { cached, stored }] of names) {
+      const bytes = resized(stored, cached.length !== stored.length && survives() ? cached.length : stored.length);
+      for (let at = 0; at < bytes.length; at += sector) {
+        const part = cached.subarray(at, Math.min(at + sector, bytes.length));
+        if (survives()) bytes.set(part, at);
+      }
+      after.plant(path, bytes);
+    }
+    return after;
+  }
+}

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Mapping, quantise } from '../../agent/mapping.ts';
+import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
+import { Status } from '../../agent/status.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { slotByPath } from '../../protocol/slots.ts';
+
+const T = Date.UTC(2026, 0, 1);
+
+function source(path: string, rest: Partial<SourceMapping> = {}): SourceMapping {
+  return { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0, ...rest };
+}
+
+function setUp(sources: SourceMapping[], constants: VehicleProfile['constants'] = {}) {
+  const status = new Status();
+  const mapping = new Mapping(status, {
+    name: 'test',
+    sources,
+    constants,
+    telemetry: {},
+    waypoints: { interval: 1, distance: 1, heading: 1 },
+    commands: {},
+  });
+  const read = (path: string) => status.value(slotByPath.get(path) as never);
+  const give = (path: string, value: number, at = T, rank = 0) => {
+    const index = mapping.wanted.findIndex((w, i) => w.signal === path && (rank === 0 || i === rank));
+    mapping.reading(index, value, value, at);
+    mapping.settled(at);
+  };
+  return { status, mapping, read, give };
+}
+
+describe('mapping', () => {
+  test('scales and quantises quantities, and refuses what the slot cannot be', () => {
+    const { read, give, mapping } = setUp([source('kinetic.speed', { scale: 3.6, offset: -1 })]);
+    give('kinetic.speed', 10);
+    expect(read('kinetic.speed')).toBe(35);
+    give('kinetic.speed', Number.NaN);
+    give('kinetic.speed', 1e9);
+    expect(read('kinetic.speed')).toBe(35);
+    expect(mapping.rejected).toBe(2);
+  });
+
+  test('invalid raw values never become values and are not faults', () => {
+    const { read, give, mapping } = setUp([source('environment.air.temp', { invalid: [255] })]);
+    give('environment.air.temp', 255);
+    expect(read('environment.air.temp')).toBeUndefined();
+    expect(mapping.rejected).toBe(0);
+  });
+
+  test('names, flags and sets by their raw value; unlisted raw values are refused', () => {
+    const { read, give, mapping } = setUp([
+      source('doorsState.opening.Driver.state', { map: { 0: 'Closed', 1: 'Open' } }),
+      source('kinetic.moving'),
+      source('doorsState.lockedStates', { map: { 0: ['Unlocked'], 1: 'Locked' } }),
+    ]);
+    give('doorsState.opening.Driver.state', 1);
+    give('kinetic.moving', 1);
+    give('doorsState.lockedStates', 1);
+    give('doorsState.opening.Driver.state', 3);
+    expect(read('doorsState.opening.Driver.state')).toBe('Open');
+    expect(read('kinetic.moving')).toBe(true);
+    expect(read('doorsState.lockedStates')).toEqual(['Locked']);
+    expect(mapping.rejected).toBe(1);
+  });
+
+  test('a remaining time in seconds is written as the interface writes it', () => {
+    const path = 'energies.Electric.extension.electric.charging.remainingTime';
+    const { read, give } = setUp([source(path, { scale: 60 })]);
+    for (const [minutes, text] of [
+      [0, 'PT0S'],
+      [90, 'PT1H30M'],
+      [1500, 'PT25H'],
+      [0.5, 'PT30S'],
+    ] as const) {
+      give(path, minutes);
+      expect(read(path)).toBe(text);
+    }
+  });
+
+  test('constants are there with the first frame, at its time', () => {
+    const { status, mapping } = setUp([], { 'energies.Electric.subType': 'ElectricEnergy' });
+    mapping.settled(T + 5);
+    expect(status.contents()).toEqual({
+      energies: [{ type: 'Electric', subType: 'ElectricEnergy', createdAt: T + 5 }],
+    });
+  });
+
+  test('a better source speaks until it has been silent for its fail-over time', () => {
+    const { read, mapping } = setUp([
+      source('kinetic.speed', { signal: 'a', failover: 1000 }),
+      source('kinetic.speed', { signal: 'b', priority: 1 }),
+    ]);
+    const give = (index: number, value: number, at: number) => mapping.reading(index, value, value, at);
+    give(1, 1, T);
+    expect(read('kinetic.speed')).toBe(1);
+    give(0, 2, T + 100);
+    give(1, 3, T + 1100);
+    expect(read('kinetic.speed')).toBe(2);
+    mapping.alive([0], T + 1500);
+    give(1, 4, T + 2400);
+    expect(read('kinetic.speed')).toBe(2);
+    give(1, 5, T + 2501);
+    expect(read('kinetic.speed')).toBe(5);
+  });
+
+  test('a path that Status does not have is an error of the profile', () => {
+    expect(() => setUp([source('kinetic.sped')])).toThrow(VigieError);
+  });
+
+  test('freshness follows the time-out and is renewed by an unchanged frame', () => {
+    const { status, mapping, give } = setUp([source('kinetic.speed', { timeout: 1000 })]);
+    const speed = slotByPath.get('kinetic.speed') as never;
+    expect(status.fresh(speed, T)).toBe(false);
+    give('kinetic.speed', 5);
+    expect(status.fresh(speed, T + 1000)).toBe(true);
+    expect(status.fresh(speed, T + 1001)).toBe(false);
+    mapping.alive([0], T + 1001);
+    expect(status.fresh(speed, T + 2001)).toBe(true);
+    // The clock stepped back by an hour: how old the value is cannot be said.
+    expect(status.fresh(speed, T - 3_600_000)).toBe(false);
+  });
+});
+
+describe('positions', () => {
+  const sources = ['latitude', 'longitude', 'altitude'].map((name) => source(`lastPosition.${name}`));
+  const position = (read: (path: string) => unknown) => [read('lastPosition.latitude'), read('lastPosition.longitude')];
+
+  test('come whole or not at all', () => {
+    const { read, give } = setUp(sources);
+    give('lastPosition.latitude', 48.85);
+    expect(position(read)).toEqual([undefined, undefined]);
+    give('lastPosition.longitude', 2.3);
+    expect(position(read)).toEqual([48.85, 2.3]);
+    expect(read('lastPosition.type')).toBe('Acquire');
+  });
+
+  test('a component that comes again unchanged completes the next position', () => {
+    const { read, give, mapping } = setUp(sources);
+    give('lastPosition.latitude', 48.85);
+    give('lastPosition.longitude', 2.3);
+    mapping.alive([0], T + 1000);
+    give('lastPosition.longitude', 2.3001, T + 1000);
+    expect(position(read)).toEqual([48.85, 2.3001]);
+  });
+
+  test('0,0 and impossible jumps are refused, a jump that stays is believed', () => {
+    const { read, give } = setUp(sources);
+    const go = (latitude: number, longitude: number, at: number) => {
+      give('lastPosition.latitude', latitude, at);
+      give('lastPosition.longitude', longitude, at);
+    };
+    go(0, 0, T);
+    expect(position(read)).toEqual([undefined, undefined]);
+    go(48.85, 2.3, T);
+    go(43.3, 5.4, T + 1000);
+    expect(position(read)).toEqual([48.85, 2.3]);
+    for (let second = 2; second < 6; second++) go(43.3, 5.4, T + second * 1000);
+    expect(position(read)).toEqual([43.3, 5.4]);
+  });
+
+  test('without a fix there is no position', () => {
+    const { read, mapping } = setUp([...sources, source('lastPosition.fixStatus', { map: { 2: '2D', 3: '3D' } })]);
+    const frame = (fix: number, latitude: number) => {
+      mapping.reading(3, fix, fix, T);
+      mapping.reading(0, latitude, latitude, T);
+      mapping.reading(1, 2.3, 2.3, T);
+      mapping.settled(T);
+    };
+    frame(0, 48.85);
+    expect(position(read)).toEqual([undefined, undefined]);
+    frame(3, 48.85);
+    expect(position(read)).toEqual([48.85, 2.3]);
+    frame(0, 48.8501);
+    expect(position(read)).toEqual([48.85, 2.3]);
+  });
+});
+
+test('quantised values are the doubles nearest to their decimals', () => {
+  const level = slotByPath.get('energies.Electric.level') as never;
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 1000 }), (tenths) => {
+      expect(quantise(level, tenths * 0.1)).toBe(Number((tenths / 10).toFixed(1)));
+    }),
+  );
+});

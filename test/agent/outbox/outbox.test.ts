@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
+import { Outbox, type OutboxOptions } from '../../../agent/outbox/outbox.ts';
+import type { OutboxStore } from '../../../agent/ports.ts';
+import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { Body } from '../../../protocol/schema/message.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { WireLink } from '../../rig/link.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const status = (full: boolean): Body<'status'> => ({ full, status: {} });
+const waypoint = (at: number): Body<'waypoint'> => ({
+  points: [{ at, latitude: 48.8, longitude: 2.3, type: 'Acquire' }],
+});
+const remote = (id: string): Body<'remote'> => ({ remoteActionId: id, type: 'Doors', status: 'Accepted' });
+
+/** A store whose commits wait for the test, as a slow or failing disk makes them. */
+function gatedStore(inner = memoryOutboxStore()) {
+  const gates: { open: () => void; fail: (error: Error) => void }[] = [];
+  const store: OutboxStore = {
+    entries: () => inner.entries(),
+    nextSeq: (priority) => inner.nextSeq(priority),
+    get bytes() {
+      return inner.bytes;
+    },
+    append: (entry) => inner.append(entry),
+    acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
+    commit: () => new Promise<void>((resolve, reject) => gates.push({ open: resolve, fail: reject })),
+  };
+  return { store, gates };
+}
+
+function setUp(store: OutboxStore = memoryOutboxStore(), options: Partial<OutboxOptions> = {}) {
+  const link = new WireLink();
+  const clock = new VirtualClock();
+  const log = new MemoryLog();
+  const outbox = new Outbox(store, link, clock, log, {
+    vin: VIN,
+    boot: 1,
+    quality: () => 'ntp',
+    window: () => 3,
+    limit: 1 << 20,
+    ...options,
+  });
+  const sent = () =>
+    link.published.map(({ payload }) => decodeMessage(payload)).map(({ kind, seq }) => `${kind} ${seq}`);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return { outbox, link, clock, log, sent, turn, store };
+}
+
+describe('outbox', () => {
+  test('sends nothing before it is on disk', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, link, sent, turn } = setUp(store);
+    link.connected = true;
+    const secured = outbox.secure('remote', remote('a'));
+    await turn();
+    expect(sent()).toEqual([]);
+    gates[0]?.open();
+    await secured;
+    expect(sent()).toEqual(['remote 0']);
+  });
+
+  test('what is not urgent shares a commit after 100 ms', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, clock } = setUp(store);
+    for (let i = 0; i < 10; i++) outbox.put('waypoint', waypoint(i));
+    clock.advance(99);
+    expect(gates).toHaveLength(0);
+    clock.advance(1);
+    expect(gates).toHaveLength(1);
+  });
+
+  test('forgets a message only when it is acknowledged, and keeps its number when it has to send again', async () => {
+    const { outbox, link, sent, turn, store } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    expect([...store.entries()]).toHaveLength(1);
+    link.lose();
+    await turn();
+    link.connected = true;
+    outbox.linkUp();
+    expect(sent()).toEqual(['remote 0', 'remote 0']);
+    expect(link.published[0]?.payload).toEqual(link.published[1]?.payload);
+    link.acknowledge();
+    await turn();
+    expect([...store.entries()]).toHaveLength(0);
+    expect(outbox.waiting).toBe(0);
+  });
+
+  test('after an outage the newest status goes first, then class by class, never more than the window', async () => {
+    const { outbox, link, sent, turn } = setUp();
+    for (const at of [1, 2]) await outbox.secure('waypoint', waypoint(at));
+    await outbox.secure('status', status(false));
+    await outbox.secure('remote', remote('a'));
+    await outbox.secure('status', status(true), { first: true, retain: true });
+    link.connected = true;
+    outbox.linkUp();
+    expect(link.inFlight).toBe(3);
+    expect(sent()).toEqual(['status 1', 'remote 0', 'status 0']);
+    link.acknowledge();
+    await turn();
+    expect(sent().slice(3)).toEqual(['waypoint 0', 'waypoint 1']);
+    expect(link.published[0]?.retain).toBe(true);
+    expect(link.published[1]?.retain).toBe(false);
+  });
+
+  test('a new event overtakes the backlog after at most one window', async () => {
+    const { outbox, link, sent, turn } = setUp();
+    for (let at = 0; at < 50; at++) outbox.put('waypoint', waypoint(at));
+    await outbox.secure('waypoint', waypoint(50));
+    link.connected = true;
+    outbox.linkUp();
+    await outbox.secure('remote', remote('now'));
+    link.acknowledge(1);
+    await turn();
+    expect(sent()).toEqual(['waypoint 0', 'waypoint 1', 'waypoint 2', 'remote 0']);
+  });
+
+  test('goes on with what an earlier run left, and with its numbers', async () => {
+    const store = memoryOutboxStore();
+    const before = setUp(store);
+    await before.outbox.secure('remote', remote('a'));
+    await before.outbox.secure('waypoint', waypoint(1));
+    const { outbox, link, sent } = setUp(store);
+    await outbox.secure('remote', remote('b'));
+    link.connected = true;
+    outbox.linkUp();
+    expect(sent()).toEqual(['remote 0', 'remote 1', 'waypoint 0']);
+  });
+
+  test('a message the broker can never take does not block the others', async () => {
+    const { outbox, link, sent, turn, log, store } = setUp(undefined, { window: () => 1 });
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    await outbox.secure('remote', remote('b'));
+    link.refuse();
+    await turn();
+    expect(sent()).toEqual(['remote 0', 'remote 1']);
+    expect([...store.entries()].map(({ seq }) => seq)).toEqual([1]);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
+  test('a broker that refuses for now is asked again', async () => {
+    const { outbox, link, clock, sent, turn } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    link.refuse(new VigieError('link.refused', 'quota'));
+    await turn();
+    clock.advance(5_000);
+    expect(sent()).toEqual(['remote 0', 'remote 0']);
+  });
+
+  test('a full outbox drops the oldest of the lowest class and says so', async () => {
+    const { outbox, link, sent, turn, clock } = setUp(undefined, { limit: 20_000, window: () => 1_000 });
+    await outbox.secure('remote', remote('a'));
+    for (let at = 0; at < 1_000; at++) {
+      outbox.put('waypoint', waypoint(at));
+      clock.advance(200);
+      await turn();
+    }
+    link.connected = true;
+    outbox.linkUp();
+    await turn();
+    const messages = link.published.map(({ payload }) => decodeMessage(payload));
+    expect(sent()[0]).toBe('remote 0');
+    const gaps = messages.flatMap((message) => (message.kind === 'gap' ? [message.body] : []));
+    const kept = messages.flatMap((message) => (message.kind === 'waypoint' ? [message.seq] : []));
+    const lost = gaps.reduce((sum, gap) => sum + gap.count, 0);
+    expect(gaps.every((gap) => gap.lost === 'waypoint' && gap.class === 4)).toBe(true);
+    expect(lost + kept.length).toBe(1_000);
+    expect(lost).toBeGreaterThan(0);
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => lost + i));
+  });
+
+  test('a disk that refuses stops recording, not sending, and is tried again', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, link, clock, sent, log } = setUp(store);
+    link.connected = true;
+    const secured = outbox.secure('remote', remote('a'));
+    gates[0]?.fail(new VigieError('store.failed', 'no space'));
+    await expect(secured).rejects.toThrow('no space');
+    expect(sent()).toEqual(['remote 0']);
+    expect(log.lines.some(({ level }) => level === 'error')).toBe(true);
+    clock.advance(5_000);
+    expect(gates).toHaveLength(2);
+  });
+
+  test('a message that cannot be made is said and costs no number', async () => {
+    const { outbox, link, sent, log } = setUp();
+    link.connected = true;
+    outbox.put('waypoint', { points: [{ ...waypoint(1).points[0], latitude: 91 } as never] });
+    await outbox.secure('waypoint', waypoint(2));
+    expect(sent()).toEqual(['waypoint 0']);
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+    await expect(outbox.secure('remote', { ...remote('a'), status: 'Done' } as never)).rejects.toThrow(VigieError);
+  });
+
+  test('settled waits for the last acknowledgement, and not for a broker that is away', async () => {
+    const { outbox, link, turn } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    let settled = false;
+    const waiting = outbox.settled().then(() => {
+      settled = true;
+    });
+    await turn();
+    expect(settled).toBe(false);
+    link.acknowledge();
+    await waiting;
+    await outbox.secure('remote', remote('b'));
+    const lost = outbox.settled();
+    link.lose();
+    await lost;
+    expect(outbox.waiting).toBe(1);
+  });
+});

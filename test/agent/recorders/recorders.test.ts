@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import type { Publisher, PutOptions } from '../../../agent/ports.ts';
+import { StatusRecorder } from '../../../agent/recorders/status.ts';
+import { TelemetryRecorder } from '../../../agent/recorders/telemetry.ts';
+import { WaypointRecorder } from '../../../agent/recorders/waypoint.ts';
+import { Status } from '../../../agent/status.ts';
+import { encodeMessage } from '../../../protocol/cbor/message.ts';
+import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
+import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+
+const T = Date.UTC(2026, 5, 1);
+const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+
+/** Takes messages as the outbox does: what cannot be encoded fails here. */
+class Collected implements Publisher {
+  readonly messages: { kind: BodyKind; body: unknown; options: PutOptions }[] = [];
+
+  put<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): void {
+    encodeMessage({ version: 1, kind, seq: 0, boot: 1, at: T, clock: 'ntp', body });
+    this.messages.push({ kind, body, options });
+  }
+
+  async secure<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): Promise<void> {
+    this.put(kind, body, options);
+  }
+}
+
+function setUp() {
+  const status = new Status();
+  const published = new Collected();
+  const write = (path: string, value: SlotValue, at: number) => status.write(slot(path), value, at);
+  return { status, published, write };
+}
+
+describe('status recorder', () => {
+  function recorder() {
+    const rig = setUp();
+    const it = new StatusRecorder(rig.status, rig.published);
+    rig.status.observe(it);
+    return { ...rig, it, bodies: () => rig.published.messages.map(({ body }) => body as Body<'status'>) };
+  }
+
+  test('is whole and first when the link comes up, then only what changed, gathered', () => {
+    const { it, write, published, bodies } = recorder();
+    write('ignition.type', 'Stop', T);
+    write('kinetic.speed', 0, T);
+    it.linkUp(T);
+    expect(published.messages[0]?.options).toEqual({ retain: true, first: true });
+    expect(bodies()[0]).toEqual({
+      full: true,
+      status: { ignition: { createdAt: T, type: 'Stop' }, kinetic: { createdAt: T, speed: 0 } },
+    });
+    write('kinetic.speed', 10, T + 100);
+    it.tick(T + 9_000);
+    expect(published.messages).toHaveLength(1);
+    write('kinetic.speed', 20, T + 10_050);
+    it.tick(T + 10_100);
+    expect(bodies()[1]).toEqual({ full: false, status: { kinetic: { createdAt: T + 10_050, speed: 20 } } });
+    expect(published.messages[1]?.options.retain).toBe(false);
+    it.tick(T + 30_000);
+    expect(published.messages).toHaveLength(2);
+    write('kinetic.speed', 30, T + 30_000);
+    write('ignition.type', 'Start', T + 30_100);
+    it.tick(T + 31_100);
+    expect(bodies()[2]?.status).toEqual({
+      ignition: { createdAt: T + 30_100, type: 'Start' },
+      kinetic: { createdAt: T + 30_000, speed: 30 },
+    });
+  });
+
+  test('queues nothing while the link is down, and the whole Status when it is back', () => {
+    const { it, write, bodies } = recorder();
+    write('kinetic.speed', 1, T);
+    it.linkUp(T);
+    it.linkDown();
+    for (let second = 1; second < 100; second++) {
+      write('kinetic.speed', second, T + second * 1000);
+      it.tick(T + second * 1000);
+    }
+    expect(bodies()).toHaveLength(1);
+    it.linkUp(T + 100_000);
+    expect(bodies()[1]).toEqual({ full: true, status: { kinetic: { createdAt: T + 99_000, speed: 99 } } });
+  });
+
+  test('is whole every minute while something changes, and only then', () => {
+    const { it, write, bodies } = recorder();
+    it.linkUp(T);
+    it.tick(T + 1_000);
+    expect(bodies()).toEqual([]);
+    const wholeAt: number[] = [];
+    for (let second = 1; second <= 600; second++) {
+      const at = T + second * 1000;
+      if (second <= 150) write('kinetic.speed', second, at);
+      const before = bodies().length;
+      it.tick(at);
+      if (bodies().length > before && bodies().at(-1)?.full === true) wholeAt.push(second);
+    }
+    // The last whole one tells what changed after the one before it; then there is nothing to tell.
+    expect(wholeAt).toEqual([1, 61, 121, 181]);
+    expect(bodies().at(-1)?.status).toEqual({ kinetic: { createdAt: T + 150_000, speed: 150 } });
+  });
+});
+
+describe('telemetry recorder', () => {
+  const rules = {
+    default: { interval: 1000, deadBand: 0, heartbeat: 60_000 },
+    'kinetic.speed': { interval: 1000, deadBand: 1, heartbeat: 10_000 },
+  };
+
+  function recorder() {
+    const rig = setUp();
+    const it = new TelemetryRecorder(rig.status, rig.published, rules);
+    rig.status.observe(it);
+    const readings = () =>
+      rig.published.messages.flatMap(({ body }) =>
+        readingsFromTelemetry(body as Telemetry).map(({ slot: { path }, value, at }) => [path, value, at - T]),
+      );
+    return { ...rig, it, readings };
+  }
+
+  test('one reading per interval, the last of each, so that a series ends on the true value', () => {
+    const { it, write, readings } = recorder();
+    for (let tenth = 0; tenth <= 25; tenth++) write('kinetic.speed', tenth * 2, T + tenth * 100);
+    for (let second = 1; second < 9; second++) it.tick(T + second * 1000);
+    expect(readings()).toEqual([
+      ['kinetic.speed', 0, 0],
+      ['kinetic.speed', 20, 1000],
+      ['kinetic.speed', 40, 2000],
+      ['kinetic.speed', 50, 2500],
+    ]);
+  });
+
+  test('less than the dead-band is no change, but adds up', () => {
+    const { it, write, readings } = recorder();
+    for (let second = 0; second <= 8; second++) {
+      write('kinetic.speed', second * 0.3, T + second * 1000);
+      it.tick(T + second * 1000);
+    }
+    expect(readings()).toEqual([
+      ['kinetic.speed', 0, 0],
+      ['kinetic.speed', 1.2, 4000],
+      ['kinetic.speed', 2.4, 8000],
+    ]);
+  });
+
+  test('an unchanged value is repeated as long as its source is alive', () => {
+    const { it, status, write, readings } = recorder();
+    status.expireAfter(slot('kinetic.speed'), 5_000);
+    write('kinetic.speed', 7, T);
+    for (let second = 1; second <= 40; second++) {
+      if (second <= 22) status.seen(slot('kinetic.speed'), T + second * 1000);
+      it.tick(T + second * 1000);
+    }
+    expect(readings().map(([, , at]) => at)).toEqual([0, 10_000, 20_000]);
+  });
+
+  test('names, flags and sets travel as well, texts do not', () => {
+    const { it, write, readings } = recorder();
+    write('ignition.type', 'Start', T);
+    write('kinetic.moving', true, T);
+    write('energies.Electric.extension.electric.charging.remainingTime', 'PT1H', T);
+    it.flush(T);
+    expect(readings()).toEqual([
+      ['kinetic.moving', true, 0],
+      ['ignition.type', 'Start', 0],
+    ]);
+  });
+
+  test('every reading within a second of its batch, and a large batch is closed at once', () => {
+    const { write, published } = recorder();
+    for (let i = 0; i < 600; i++) write('odometer.mileage', i, T + i * 1000);
+    expect(published.messages).toHaveLength(1);
+  });
+});
+
+describe('waypoint recorder', () => {
+  function drive() {
+    const rig = setUp();
+    const it = new WaypointRecorder(rig.status, rig.published, { interval: 10_000, distance: 100, heading: 20 });
+    rig.status.observe(it);
+    let longitude = 2.3;
+    const go = (metres: number, heading: number, at: number) => {
+      longitude += metres / (111_195 * Math.cos((48.85 * Math.PI) / 180));
+      rig.write('lastPosition.latitude', 48.85, at);
+      rig.write('lastPosition.longitude', Math.round(longitude * 1e7) / 1e7, at);
+      rig.write('lastPosition.heading', heading, at);
+      rig.write('lastPosition.type', 'Acquire', at);
+      it.tick(at);
+    };
+    const points = () => rig.published.messages.flatMap(({ body }) => (body as Body<'waypoint'>).points);
+    return { ...rig, it, go, points };
+  }
+
+  test('by distance, by turn, by time; none for the drift of a standing car', () => {
+    const { go, points } = drive();
+    go(0, 90, T);
+    for (let second = 1; second <= 60; second++) go(second % 2 === 0 ? 5 : -5, 90, T + second * 1000);
+    expect(points()).toHaveLength(1);
+    go(101, 90, T + 61_000);
+    expect(points()).toHaveLength(2);
+    go(20, 90, T + 62_000);
+    expect(points()).toHaveLength(2);
+    go(5, 115, T + 63_000);
+    expect(points()).toHaveLength(3);
+    go(20, 115, T + 74_000);
+    expect(points()).toHaveLength(4);
+  });
+
+  test('a turn over north is a small turn', () => {
+    const { go, points } = drive();
+    go(0, 355, T);
+    go(20, 5, T + 1000);
+    expect(points()).toHaveLength(1);
+  });
+
+  test('a point says where, when, how fast and how good the fix is', () => {
+    const { go, write, points } = drive();
+    write('lastPosition.type', 'Acquire', T);
+    write('lastPosition.fixStatus', '3D', T);
+    write('lastPosition.altitude', 35.5, T);
+    write('kinetic.speed', 50, T);
+    go(0, 90, T);
+    expect(points()).toEqual([
+      {
+        at: T,
+        latitude: 48.85,
+        longitude: 2.3,
+        altitude: 35.5,
+        heading: 90,
+        type: 'Acquire',
+        fixStatus: '3D',
+        speed: 50,
+      },
+    ]);
+  });
+});

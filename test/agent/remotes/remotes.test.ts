@@ -1,0 +1,294 @@
+import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Document, Publisher, SignatureVerifier } from '../../../agent/ports.ts';
+import { Confirmations } from '../../../agent/remotes/confirmation.ts';
+import { doors } from '../../../agent/remotes/doors.ts';
+import { emptyLedger, Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
+import { Remotes } from '../../../agent/remotes/remotes.ts';
+import { Status } from '../../../agent/status.ts';
+import { type Command, encodeBody, encodeCommand } from '../../../protocol/command.ts';
+import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { ClockQuality } from '../../../protocol/schema/message.ts';
+import type { RemoteReport } from '../../../protocol/schema/remote.ts';
+import { type Slot, slotByPath } from '../../../protocol/slots.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const locked = slotByPath.get('doorsState.lockedStates') as Slot;
+const speed = slotByPath.get('kinetic.speed') as Slot;
+
+const trusted = generateKeyPairSync('ed25519');
+const stranger = generateKeyPairSync('ed25519');
+const keyId = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+
+const verifier: SignatureVerifier = {
+  key: (id) => (Buffer.from(id).equals(keyId) ? { algorithm: EDDSA, kinds: ['Doors', 'Horn'] } : undefined),
+  verify: (_id, message, signature) => verify(null, message, trusted.publicKey, signature),
+};
+
+let counter = 0;
+
+function commandOf(clock: VirtualClock, rest: Partial<Command> = {}): Command {
+  counter++;
+  return {
+    id: `command-${counter}`,
+    vin: VIN,
+    kind: 'Doors',
+    body: encodeBody('Doors', { state: 'Locked' }),
+    issued: clock.now(),
+    expires: clock.now() + 30_000,
+    counter,
+    ...rest,
+  };
+}
+
+function signed(command: Command, key = trusted.privateKey): Uint8Array {
+  return encodeSigned(encodeCommand(command), { algorithm: EDDSA, keyId }, (bytes) => sign(null, bytes, key));
+}
+
+interface Rig {
+  obeys?: boolean;
+  quality?: ClockQuality;
+  document?: Document<LedgerData>;
+}
+
+/** A document that keeps what was written, as a disk does. */
+function disk(data: LedgerData = emptyLedger): Document<LedgerData> & { data: LedgerData } {
+  const document = {
+    data,
+    async write(next: LedgerData) {
+      // What comes back from a disk is never the same object.
+      document.data = JSON.parse(JSON.stringify(next)) as LedgerData;
+    },
+  };
+  return document;
+}
+
+function setUp({ obeys = true, quality = 'ntp', document = disk() }: Rig = {}) {
+  const clock = new VirtualClock();
+  const status = new Status();
+  const log = new MemoryLog();
+  const reports: RemoteReport[] = [];
+  const actuated: string[] = [];
+  status.expireAfter(locked, 5_000);
+  status.expireAfter(speed, 5_000);
+  const see = (slot: Slot, value: never) => status.write(slot, value, clock.now());
+  see(locked, ['Unlocked'] as never);
+  see(speed, 0 as never);
+  const publisher: Publisher = {
+    put: (_kind, body) => void reports.push(body as RemoteReport),
+    secure: async (_kind, body) => void reports.push(body as RemoteReport),
+  };
+  const remotes = new Remotes({
+    vin: VIN,
+    kinds: [doors],
+    rules: {
+      'doors.lock': { confirm: { path: locked.path, includes: 'Locked' }, within: 3_000 },
+      'doors.unlock': { confirm: { path: locked.path, includes: 'Unlocked' }, within: 3_000 },
+    },
+    actuator: {
+      actions: new Set(['doors.lock', 'doors.unlock']),
+      actuate: async (action) => {
+        actuated.push(action);
+        if (obeys) clock.after(300, () => see(locked, [action === 'doors.lock' ? 'Locked' : 'Unlocked'] as never));
+      },
+    },
+    verifier,
+    ledger: new Ledger(document),
+    status,
+    confirmations: new Confirmations(status, clock),
+    publisher,
+    clock,
+    quality: () => quality,
+    log,
+  });
+  const give = async (payload: Uint8Array, time = 4_000) => {
+    const done = remotes.receive(payload);
+    await clock.settle(time, 100);
+    await done;
+  };
+  const states = () => reports.map(({ status: state, failureCause }) => failureCause ?? state);
+  return { clock, status, log, reports, actuated, see, remotes, give, states, document };
+}
+
+describe('a door command', () => {
+  test('is Accepted, SentToVehicle and, when Status shows it, Success; the second is AlreadyDone', async () => {
+    const { give, states, actuated, clock, see } = setUp();
+    await give(signed(commandOf(clock)));
+    expect(states()).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    see(locked, ['Locked'] as never);
+    await give(signed(commandOf(clock)));
+    expect(states().slice(3)).toEqual(['Accepted', 'SentToVehicle', 'AlreadyDone']);
+    expect(actuated).toEqual(['doors.lock']);
+  });
+
+  test('is no success when the car does not show it', async () => {
+    const { give, states, clock } = setUp({ obeys: false });
+    await give(signed(commandOf(clock)));
+    expect(states()).toEqual(['Accepted', 'SentToVehicle', 'VehicleError']);
+  });
+
+  test('is carried out although Status remembers the result, when what it remembers is stale', async () => {
+    const { give, states, actuated, clock, see } = setUp();
+    see(locked, ['Locked'] as never);
+    clock.advance(6_000);
+    await give(signed(commandOf(clock)));
+    expect(actuated).toEqual(['doors.lock']);
+    expect(states().at(-1)).toBe('Success');
+  });
+
+  test('given twice, at once or later, is carried out once and answered alike', async () => {
+    const { give, states, actuated, clock, remotes } = setUp();
+    const payload = signed(commandOf(clock));
+    const again = remotes.receive(payload);
+    await give(payload);
+    await again;
+    await give(payload);
+    expect(actuated).toEqual(['doors.lock']);
+    expect(states().at(-1)).toBe('Success');
+    expect(states()).not.toContain('MissingRights');
+  });
+
+  test('is refused while another of its kind is in progress', async () => {
+    const { give, reports, actuated, clock, remotes } = setUp();
+    const first = remotes.receive(signed(commandOf(clock, { id: 'first' })));
+    await give(signed(commandOf(clock, { id: 'second' })));
+    await first;
+    expect(actuated).toEqual(['doors.lock']);
+    const ends = reports.filter(({ status }) => status !== 'Accepted' && status !== 'SentToVehicle');
+    expect(ends.map(({ remoteActionId, failureCause }) => [remoteActionId, failureCause])).toEqual([
+      ['second', 'SameActionInProgress'],
+      ['first', undefined],
+    ]);
+  });
+
+  test.each([
+    ['the car drives', 7, 0],
+    ['the speed is stale', 0, 6_000],
+  ])('unlocking is refused when %s', async (_name, kmh, silence) => {
+    const { give, states, actuated, clock, see } = setUp();
+    see(speed, kmh as never);
+    clock.advance(silence);
+    see(locked, ['Locked'] as never);
+    await give(signed(commandOf(clock, { body: encodeBody('Doors', { state: 'Unlocked' }) })));
+    expect(states()).toEqual(['Accepted', 'SentToVehicle', 'VehicleInUse']);
+    expect(actuated).toEqual([]);
+  });
+
+  test('locking is not refused while driving', async () => {
+    const { give, states, clock, see } = setUp();
+    see(speed, 50 as never);
+    await give(signed(commandOf(clock)));
+    expect(states().at(-1)).toBe('Success');
+  });
+});
+
+describe('refused with a cause', () => {
+  test.each<[string, (clock: VirtualClock) => Partial<Command>, string, Rig?]>([
+    ['late', (clock) => ({ issued: clock.now() - 9, expires: clock.now() - 1 }), 'VehicleConnectionTimeout'],
+    [
+      'from the future',
+      (clock) => ({ issued: clock.now() + 400_000, expires: clock.now() + 500_000 }),
+      'VehicleConnectionTimeout',
+    ],
+    ['at an unknown time', () => ({}), 'VehicleConnectionTimeout', { quality: 'none' }],
+    ['of a kind the key may not give', () => ({ kind: 'WakeUp' }), 'MissingRights'],
+    ['of a kind nobody carries out', () => ({ kind: 'Horn' }), 'WrongCommand'],
+    ['with a body of another kind', () => ({ body: Uint8Array.of(0x80) }), 'WrongCommand'],
+  ])('%s', async (_name, rest, cause, rig) => {
+    const { give, states, actuated, clock, document } = setUp(rig);
+    await give(signed(commandOf(clock, rest(clock))));
+    expect(states()).toEqual([cause]);
+    expect(actuated).toEqual([]);
+    expect(document.data.actions).toHaveLength(1);
+  });
+
+  test('a counter that was used', async () => {
+    const { give, states, actuated, clock } = setUp();
+    const command = commandOf(clock);
+    await give(signed(command));
+    await give(signed({ ...command, id: 'another' }));
+    expect(states().at(-1)).toBe('MissingRights');
+    expect(actuated).toEqual(['doors.lock']);
+  });
+
+  test('a disk that refuses, before anything was done to the car', async () => {
+    const document: Document<LedgerData> = {
+      data: emptyLedger,
+      write: async () => {
+        throw new VigieError('store.failed', 'no space left');
+      },
+    };
+    const { give, states, actuated, clock } = setUp({ document });
+    await give(signed(commandOf(clock)));
+    expect(states()).toEqual(['GeneralError']);
+    expect(actuated).toEqual([]);
+  });
+});
+
+describe('not answered at all', () => {
+  test('a stranger’s signature, another car, altered or arbitrary bytes', async () => {
+    const { give, reports, actuated, clock, remotes } = setUp();
+    const good = signed(commandOf(clock));
+    const cases = [
+      signed(commandOf(clock), stranger.privateKey),
+      signed(commandOf(clock, { vin: 'VF3VGEBENCH000002' })),
+      good.subarray(0, good.length - 1),
+      Uint8Array.of(),
+      Uint8Array.of(0xff, 0xff),
+    ];
+    for (const payload of cases) await give(payload, 100);
+    expect(reports).toEqual([]);
+    expect(actuated).toEqual([]);
+    expect(remotes.unsigned).toBe(cases.length);
+  });
+
+  test('no single changed bit of a command passes', async () => {
+    const { remotes, reports, clock } = setUp();
+    const good = signed(commandOf(clock));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(good.length * 8 - 1), async (bit) => {
+        const bad = good.slice();
+        bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7));
+        await remotes.receive(bad);
+        expect(reports).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('after a restart', () => {
+  const action = { id: 'left', type: 'Doors', action: 'doors.lock', at: 1 } as const;
+
+  test.each([
+    ['Accepted', true, 'VehicleError'],
+    ['SentToVehicle', true, 'Success'],
+    ['SentToVehicle', false, 'VehicleError'],
+  ] as const)('a command left %s ends, and is never repeated (shown: %s → %s)', async (left, shown, end) => {
+    const document = disk({ counters: {}, actions: [{ ...action, status: left }] });
+    const { remotes, clock, states, actuated, see } = setUp({ document });
+    const resumed = remotes.resume();
+    if (shown) clock.after(1_000, () => see(locked, ['Locked'] as never));
+    await clock.settle(4_000, 100);
+    await resumed;
+    expect(states()).toEqual([end]);
+    expect(actuated).toEqual([]);
+    expect(document.data.actions.map(({ status }) => status)).toEqual([end === 'Success' ? 'Success' : 'Failed']);
+  });
+
+  test('counters and ids are still known', async () => {
+    const document = disk();
+    const before = setUp({ document });
+    const command = commandOf(before.clock);
+    await before.give(signed(command));
+    const { give, states, actuated } = setUp({ document: disk(document.data) });
+    await give(signed(command));
+    await give(signed({ ...command, id: 'another' }));
+    expect(states()).toEqual(['Success', 'MissingRights']);
+    expect(actuated).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { upFilter } from '../../protocol/topics.ts';
+import { Arrivals } from '../rig/arrivals.ts';
+import { VigieProcess } from '../rig/bench.ts';
+import { MosquittoRig } from '../rig/mosquitto.ts';
+import { describePeer } from '../rig/peers.ts';
+import { Sequences } from '../rig/sequences.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+
+/** Resolves when something in the folder was written `times` times. */
+function written(folder: string, times: number): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, { recursive: true }, () => {
+      if (--times > 0) return;
+      watcher.close();
+      resolve();
+    });
+  });
+}
+
+describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () => {
+  const data = mkdtempSync(join(tmpdir(), 'vigie-outage-'));
+  const broker = new MosquittoRig();
+  const sequences = new Sequences();
+  const arrivals = new Arrivals<ReturnType<typeof decodeMessage>>();
+  let subscriber: CloudClient;
+  let bench: VigieProcess;
+  const start = () => new VigieProcess(['bench', '--data', data, '--broker', broker.url, '--log', 'info']);
+  const next = async (count: number) => {
+    for (let i = 0; i < count; i++) await arrivals.take();
+  };
+
+  beforeAll(async () => {
+    await broker.start();
+    subscriber = await CloudClient.connect(broker.url, { clientId: 'there-throughout' });
+    await subscriber.subscribe(upFilter(VIN), (_topic, payload, { retained }) => {
+      if (retained) return;
+      sequences.take(payload);
+      arrivals.push(decodeMessage(payload));
+    });
+  });
+
+  afterAll(async () => {
+    await bench.end('SIGKILL');
+    await subscriber.close();
+    await broker.remove();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  test('every sequence number arrives, none with two contents', async () => {
+    bench = start();
+    await next(5);
+
+    await broker.stop();
+    await bench.says('"link down"');
+    await written(join(data, 'outbox'), 6);
+    await broker.start();
+    await bench.says(/"link up","waiting":[1-9]\d*/, bench.output.indexOf('"link down"'));
+    await next(8);
+
+    await bench.end('SIGKILL');
+    bench = start();
+    await arrivals.take(({ kind, boot }) => kind === 'hello' && boot === 2);
+    await next(5);
+
+    expect(await bench.end('SIGINT'), bench.output).toBe(0);
+    // The bench ended after the last acknowledgement; what the broker still has for us comes before this.
+    await new Promise<void>((resolve) => {
+      void subscriber
+        .subscribe('barrier', () => resolve())
+        .then(() => subscriber.publish('barrier', new Uint8Array(1)));
+    });
+    expect(sequences.missing).toEqual([]);
+    expect(sequences.conflicts).toEqual([]);
+    expect([...sequences.boots]).toEqual([1, 2]);
+    expect(sequences.messages).toBeGreaterThan(20);
+  });
+});

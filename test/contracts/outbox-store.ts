@@ -1,0 +1,142 @@
+/** What every OutboxStore must do, whatever it keeps its entries in. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OutboxEntry, OutboxStore } from '../../agent/ports.ts';
+
+export interface OutboxStoreFactory {
+  /** An empty store. */
+  create(): Promise<OutboxStore>;
+}
+
+/** An entry whose members all differ from their defaults and depend on its numbers. */
+export function outboxEntry(priorityClass: number, seq: number, size = 20): OutboxEntry {
+  const payload = new Uint8Array(size).fill((priorityClass * 31 + seq) & 0xff);
+  const entry = { class: priorityClass, seq, kind: 'telemetry', at: 1_700_000_000_000.25 + seq, payload };
+  return seq % 2 === 0
+    ? { ...entry, retain: false }
+    : { ...entry, retain: true, correlation: Uint8Array.of(seq & 0xff, 7) };
+}
+
+export function outboxStoreContract(name: string, factory: OutboxStoreFactory): void {
+  describe(`${name} as an OutboxStore`, () => {
+    let store: OutboxStore;
+    const append = (priorityClass: number, count = 1): void => {
+      for (let i = 0; i < count; i++) store.append(outboxEntry(priorityClass, store.nextSeq(priorityClass)));
+    };
+    const numbers = (): string[] => [...store.entries()].map((entry) => `${entry.class}/${entry.seq}`);
+
+    beforeEach(async () => {
+      store = await factory.create();
+    });
+
+    it('is empty at first and numbers from 0', async () => {
+      expect(numbers()).toEqual([]);
+      expect(store.bytes).toBe(0);
+      expect(store.nextSeq(0)).toBe(0);
+      expect(store.nextSeq(5)).toBe(0);
+      await store.commit();
+    });
+
+    it('gives back what was appended, whole', () => {
+      append(2, 2);
+      expect([...store.entries()]).toEqual([outboxEntry(2, 0), outboxEntry(2, 1)]);
+    });
+
+    it('gives entries by class, oldest first', () => {
+      for (const priorityClass of [5, 0, 2, 0, 5, 2]) append(priorityClass);
+      expect(numbers()).toEqual(['0/0', '0/1', '2/0', '2/1', '5/0', '5/1']);
+    });
+
+    it('counts each class by itself', () => {
+      append(1, 3);
+      append(4);
+      expect([store.nextSeq(0), store.nextSeq(1), store.nextSeq(4)]).toEqual([0, 3, 1]);
+    });
+
+    it('does not count on for asking', () => {
+      expect([store.nextSeq(1), store.nextSeq(1)]).toEqual([0, 0]);
+    });
+
+    it('lets go of what is acknowledged, in any order, before and after a commit', async () => {
+      append(3, 4);
+      store.acknowledge(3, 1);
+      await store.commit();
+      store.acknowledge(3, 3);
+      store.acknowledge(3, 0);
+      expect(numbers()).toEqual(['3/2']);
+    });
+
+    it('does not use a number again after its entry is gone', async () => {
+      append(3, 2);
+      store.acknowledge(3, 0);
+      store.acknowledge(3, 1);
+      expect(store.nextSeq(3)).toBe(2);
+      await store.commit();
+      expect(store.nextSeq(3)).toBe(2);
+    });
+
+    it('ignores an acknowledgement of what it does not have', async () => {
+      append(3, 1);
+      store.acknowledge(3, 7);
+      store.acknowledge(9, 0);
+      store.acknowledge(3, 0);
+      store.acknowledge(3, 0);
+      await store.commit();
+      expect(numbers()).toEqual([]);
+      expect([store.nextSeq(3), store.nextSeq(9)]).toEqual([1, 0]);
+    });
+
+    it('refuses a number that was used, and keeps what it had', () => {
+      append(1, 2);
+      store.acknowledge(1, 0);
+      for (const seq of [0, 1]) {
+        expect(() => store.append(outboxEntry(1, seq))).toThrow(expect.objectContaining({ code: 'input.malformed' }));
+      }
+      expect(numbers()).toEqual(['1/1']);
+    });
+
+    it('refuses numbers that are none', () => {
+      for (const seq of [-1, 0.5, Number.NaN, 2 ** 53]) {
+        const entry = { ...outboxEntry(1, 0), seq };
+        expect(() => store.append(entry)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
+      }
+    });
+
+    it('counts at least the bytes of payload and correlation, and nothing when all is gone', () => {
+      append(1, 2);
+      const payloads = [...store.entries()].reduce((n, e) => n + e.payload.length + (e.correlation?.length ?? 0), 0);
+      expect(store.bytes).toBeGreaterThanOrEqual(payloads);
+      const both = store.bytes;
+      store.acknowledge(1, 0);
+      expect(store.bytes).toBeLessThan(both);
+      store.acknowledge(1, 1);
+      expect(store.bytes).toBe(0);
+    });
+
+    it('may be changed while its entries are gone through', () => {
+      append(1, 4);
+      const seen: number[] = [];
+      for (const { seq } of store.entries()) {
+        seen.push(seq);
+        store.acknowledge(1, seq);
+      }
+      expect(seen).toEqual([0, 1, 2, 3]);
+      expect(numbers()).toEqual([]);
+    });
+
+    it('takes an empty payload and one of 1 MiB', async () => {
+      const entries = [outboxEntry(0, 0, 0), outboxEntry(0, 1, 1 << 20)];
+      for (const entry of entries) store.append(entry);
+      await store.commit();
+      expect([...store.entries()]).toEqual(entries);
+    });
+
+    it('takes commits at the same time', async () => {
+      const commits = [0, 1, 2, 3].map((priorityClass) => {
+        append(priorityClass);
+        return store.commit();
+      });
+      await Promise.all(commits);
+      expect(numbers()).toEqual(['0/0', '1/0', '2/0', '3/0']);
+    });
+  });
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compile } from '../../../protocol/cbor/codec.ts';
+import { encodeMessage } from '../../../protocol/cbor/message.ts';
+import { cddlOf } from '../../../protocol/cddl.ts';
+import {
+  bytes,
+  constant,
+  enumeration,
+  flag,
+  instant,
+  list,
+  optional,
+  quantity,
+  record,
+  required,
+  type TSchema,
+  text,
+  tuple,
+} from '../../../protocol/schema/fields.ts';
+import { type BodyKind, bodies, type Message, messageSchema } from '../../../protocol/schema/message.ts';
+import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
+import { BASE, valuesOf } from '../cbor/arbitrary.ts';
+import { matchCddl } from './matcher.ts';
+import { parseCddl } from './parser.ts';
+
+const d = { description: 'of the test' };
+
+const place = record(
+  'Place',
+  {
+    type: required(2, constant('Point', d)),
+    coordinates: required(
+      1,
+      tuple<[number] | [number, number]>(
+        [
+          quantity({ ...d, unit: 'deg', resolution: 0.1, minimum: -180, maximum: 180 }),
+          quantity({ ...d, unit: 'm', resolution: 0, minimum: -0.5, maximum: 9000 }),
+        ],
+        { ...d, required: 1 },
+      ),
+    ),
+  },
+  d,
+);
+const car = record(
+  'Car',
+  {
+    speed: optional(3, quantity({ ...d, unit: 'km/h', resolution: 0.01, minimum: 0, maximum: 300 })),
+    gear: required(1, enumeration(['P', '1st', 'Low/High'], d)),
+    level: optional(24, quantity({ ...d, unit: '1', resolution: 0 })),
+    odometer: optional(5, quantity({ ...d, unit: 'km', resolution: 1, minimum: 0 })),
+    temperature: optional(6, quantity({ ...d, unit: 'degC', resolution: 1, maximum: -1 })),
+    pressure: optional(7, quantity({ ...d, unit: 'hPa', resolution: 0, minimum: 1 })),
+    at: optional(8, instant(d)),
+    open: optional(9, flag(d)),
+    name: optional(10, text({ ...d, maxLength: 8, pattern: '^[a-z]*$' })),
+    raw: optional(11, bytes({ ...d, maxLength: 4 })),
+    places: optional(12, list(place, { ...d, minItems: 1, maxItems: 3 })),
+    days: optional(13, list(enumeration(['Mon', 'Tue'], d), d)),
+    none: optional(14, record('None', {}, d)),
+  },
+  d,
+);
+
+test('golden: one of each', () => {
+  expect(
+    cddlOf({ message: [car] })
+      .split('\n')
+      .slice(5)
+      .join('\n'),
+  ).toBe(`message = Car
+
+Car = {
+  1 => Car.gear, ; gear
+  ? 3 => 0..30000, ; speed, x 0.01 km/h
+  ? 5 => uint, ; odometer, km
+  ? 6 => int .le -1, ; temperature, degC
+  ? 7 => float .ge 1.0, ; pressure, hPa
+  ? 8 => instant, ; at
+  ? 9 => bool, ; open
+  ? 10 => tstr .size (0..32), ; name, at most 8 characters, matches ^[a-z]*$
+  ? 11 => bstr .size (0..4), ; raw
+  ? 12 => [1*3 Place], ; places
+  ? 13 => [* Car.days], ; days
+  ? 14 => None, ; none
+  ? 24 => float, ; level
+}
+
+Car.gear = &(
+  P: 0,
+  "1st": 1,
+  "Low/High": 2,
+)
+
+Place = {
+  1 => [-1800..1800, ? -0.5..9000.0], ; coordinates, x 0.1 deg, m
+  ; type is "Point", not sent
+}
+
+Car.days = &(
+  Mon: 0,
+  Tue: 1,
+)
+
+None = {}
+
+instant = int ; milliseconds before the at of the message, negative when after it
+`);
+});
+
+test('whatever the codec writes is what the CDDL says', () => {
+  const cddl = cddlOf({ car: [car] });
+  const codec = compile(car);
+  fc.assert(
+    fc.property(valuesOf(car), (value) => {
+      expect(matchCddl(cddl, 'Car', codec.encode(value, BASE))).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a value just past a bound matches neither the CDDL nor the codec', () => {
+  const bounded = (minimum: number, maximum: number) =>
+    record('B', { v: required(0, quantity({ ...d, unit: 'm', resolution: 0.1, minimum, maximum })) }, d);
+  fc.assert(
+    fc.property(fc.integer({ min: -1000, max: 1000 }), fc.nat(1000), fc.boolean(), (least, span, above) => {
+      const cddl = cddlOf({ b: [bounded(least, least + span)] });
+      const inside = compile(bounded(least, least + span));
+      const outside = compile(bounded(-5000, 5000));
+      const v = above ? least + span + 0.1 : least - 0.1;
+      const encoding = outside.encode({ v }, 0);
+      expect(matchCddl(cddl, 'B', encoding)).toHaveLength(1);
+      expect(() => inside.decode(encoding, 0)).toThrow(/^v must be/);
+      expect(() => inside.encode({ v }, 0)).toThrow(/^v must be/);
+    }),
+  );
+});
+
+describe('schemas that CDDL cannot say', () => {
+  test.each<[string, TSchema, RegExp]>([
+    [
+      'two records of one title',
+      record(
+        'R',
+        { a: required(1, record('S', {}, d)), b: required(2, record('S', { c: required(1, flag(d)) }, d)) },
+        d,
+      ),
+      /two different schemas have the title S/,
+    ],
+    ['a title that is no rule name', record('My record', {}, d), /title My record is no CDDL rule name/],
+    ['a constant in a list', record('R', { a: required(1, list(constant('x', d), d)) }, d), /R\.a is a constant/],
+  ])('%s', (_, schema, message) => {
+    expect(() => cddlOf({ root: [schema] })).toThrow(
+      expect.objectContaining({ code: 'configuration.wrong', message: expect.stringMatching(message) }),
+    );
+  });
+});
+
+describe('messages', () => {
+  const kinds = Object.keys(bodies) as BodyKind[];
+  const cddl = vigieCddl();
+
+  test('the text is CDDL with message as its root', () => {
+    expect([...parseCddl(cddl).keys()][0]).toBe('message');
+  });
+
+  test.each(kinds)('%s: whatever is encoded matches its rule and the root', (kind) => {
+    const rule = (messageSchema(kind) as { title?: string }).title!;
+    fc.assert(
+      fc.property(valuesOf(messageSchema(kind)) as fc.Arbitrary<Message>, (value) => {
+        const encoding = encodeMessage({ ...value, version: 1, kind } as Message);
+        expect(matchCddl(cddl, rule, encoding)).toEqual([]);
+        expect(matchCddl(cddl, 'message', encoding)).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+
+/** A `vigie` process as a user starts it, and what it says. */
+export class VigieProcess {
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<unknown>;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+    this.#child = spawn(process.execPath, [main, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#exit = once(this.#child, 'exit');
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+        for (const listener of this.#listeners) listener();
+      });
+    }
+  }
+
+  /** Resolves when the output has this text, after `from` characters; rejects when the process ends before. */
+  async says(text: string | RegExp, from = 0): Promise<void> {
+    const said = (): boolean => {
+      const since = this.output.slice(from);
+      return typeof text === 'string' ? since.includes(text) : text.test(since);
+    };
+    if (said()) return;
+    const heard = new Promise<void>((resolve) => {
+      const listener = (): void => {
+        if (!said()) return;
+        this.#listeners.delete(listener);
+        resolve();
+      };
+      this.#listeners.add(listener);
+    });
+    const ended = this.#exit.then(() => {
+      if (!said()) throw new Error(`vigie ended without saying ${text}:\n${this.output}`);
+    });
+    await Promise.race([heard, ended]);
+  }
+
+  /** Sends a signal and resolves with the exit status, or null when the signal ended it. */
+  async end(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal);
+    return this.ended();
+  }
+
+  /** Resolves with the exit status when it has ended by itself. */
+  async ended(): Promise<number | null> {
+    await this.#exit;
+    return this.#child.exitCode;
+  }
+}
+
+/** Runs `vigie` to its end. */
+export async function vigie(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, stdout, stderr };
+}

@@ -1,0 +1,36 @@
+/**
+ * Suites that run against a program of the system. Where it is not installed they name themselves as skipped; with
+ * CI=true its absence is a failure.
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, it } from 'vitest';
+
+/** Daemons lie outside the PATH of an ordinary user. */
+const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+
+/** The program's full path, or undefined. */
+export function findPeer(command: string): string | undefined {
+  return folders.map((folder) => join(folder, command)).find(executable);
+}
+
+/** `describe` for suites that need `command`, e.g. `mosquitto`; `scripts/install-peers.sh` installs it. */
+export function describePeer(command: string, name: string, suite: () => void): void {
+  if (findPeer(command) !== undefined) describe(name, suite);
+  else if (process.env['CI'] === 'true') {
+    describe(name, () => {
+      it(`needs ${command}`, () => {
+        throw new Error(`${command} is not installed; run scripts/install-peers.sh as root`);
+      });
+    });
+  } else describe.skip(`${name} (skipped: ${command} is not installed, see scripts/install-peers.sh)`, suite);
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+/** A TCP relay in front of a broker, to hold and cut connections at a known moment. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+interface Pair {
+  readonly client: Socket;
+  readonly broker: Socket;
+}
+
+export class Relay {
+  readonly #server: Server;
+  readonly #pairs = new Set<Pair>();
+  /** Pairs of which one side is gone and the other does not know. */
+  readonly #ended = new Set<Pair>();
+  /** Bytes that came from clients, per connection that was made, in order. */
+  readonly received: Buffer[][] = [];
+  #held = false;
+
+  private constructor(brokerPort: number) {
+    this.#server = createServer({ noDelay: true }, (client) => {
+      const broker = connect({ port: brokerPort, host: '127.0.0.1', noDelay: true });
+      const pair = { client, broker };
+      const bytes: Buffer[] = [];
+      this.received.push(bytes);
+      client.on('data', (chunk) => bytes.push(chunk));
+      this.#pairs.add(pair);
+      // While it holds, neither side learns that the other is gone: the connection is half open.
+      const end = (): void => {
+        if (this.#held) this.#ended.add(pair);
+        else this.#end(pair, 'in order');
+      };
+      for (const socket of [client, broker]) {
+        // The other side sees the end whether it came with an error or not.
+        socket.on('error', end).on('end', end).on('close', end);
+      }
+      client.pipe(broker, { end: false });
+      broker.pipe(client, { end: false });
+      if (this.#held) hold(pair);
+    });
+  }
+
+  static async open(brokerPort: number): Promise<Relay> {
+    const relay = new Relay(brokerPort);
+    relay.#server.listen(0, '127.0.0.1');
+    await once(relay.#server, 'listening');
+    return relay;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('the relay does not listen');
+    return `mqtt://127.0.0.1:${address.port}`;
+  }
+
+  /** Nothing passes any more, in neither direction; connections stay. */
+  hold(): void {
+    this.#held = true;
+    for (const pair of this.#pairs) hold(pair);
+  }
+
+  /** What was held passes, and everything after it. */
+  release(): void {
+    this.#held = false;
+    for (const pair of this.#ended) this.#end(pair, 'in order');
+    for (const { client, broker } of this.#pairs) {
+      client.resume();
+      broker.resume();
+    }
+  }
+
+  /** Ends all connections without a word. */
+  cut(): void {
+    for (const pair of this.#pairs) this.#end(pair, 'at once');
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.cut();
+    await closed;
+  }
+
+  #end(pair: Pair, how: 'in order' | 'at once'): void {
+    this.#pairs.delete(pair);
+    this.#ended.delete(pair);
+    for (const socket of [pair.client, pair.broker]) {
+      if (how === 'in order') socket.destroySoon();
+      else socket.destroy();
+    }
+  }
+}
+
+function hold({ client, broker }: Pair): void {
+  client.pause();
+  broker.pause();
+}
