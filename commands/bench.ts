@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
@@ -24,6 +24,7 @@ interface Options {
   readonly broker?: string;
   readonly port?: number;
   readonly log: Level;
+  readonly scenario: 'loop' | 'parked';
 }
 
 export function benchCommand(): Command {
@@ -37,7 +38,8 @@ the agent, and prints what is published, where, and what to try. Ctrl-C ends it;
     .option('--vin <vin>', 'the car’s identification number', BENCH_VIN)
     .option('--broker <url>', 'use this broker instead of the embedded one')
     .option('--port <port>', `port of the embedded broker; 0: any free (default: ${STANDARD_PORT}, or any free)`, port)
-    .option('--log <level>', 'info, warn, error or silent', 'warn')
+    .addOption(new Option('--scenario <name>', 'loop drives, parked stays').choices(['loop', 'parked']).default('loop'))
+    .addOption(new Option('--log <level>').choices(['info', 'warn', 'error', 'silent']).default('warn'))
     .action(bench);
 }
 
@@ -54,8 +56,9 @@ async function bench(options: Options): Promise<void> {
   const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
   const url = options.broker ?? (broker?.url as string);
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
-  const simulation = benchCar(vehicle, clock, memory.data.car);
+  const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario: options.scenario });
   const told = new Set<string>();
+  const signalled = untilSignal();
   const car = await startCar({
     vin,
     vehicle,
@@ -77,7 +80,7 @@ async function bench(options: Options): Promise<void> {
   writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
   introduce(rig, options, broker !== undefined);
 
-  await untilSignal();
+  await signalled;
   process.stdout.write('stopping\n');
   await car.stop();
   await memory.write({ car: simulation.state() });

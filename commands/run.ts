@@ -42,6 +42,7 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
   const log = new StreamLog(process.stderr, configuration.log.level);
   const { sources, sender } = sourcesOf(configuration, vehicle, clock);
   const trust = configuration.commands?.trust;
+  const signalled = untilSignal();
   const car = await startCar({
     vin: configuration.vin,
     vehicle,
@@ -55,7 +56,7 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
     clock,
   });
   process.stdout.write(`ready: ${configuration.vin} (${vehicle.profile.name}), records in ${data}\n`);
-  await untilSignal();
+  await signalled;
   await car.stop();
 }
 
@@ -92,7 +93,7 @@ function addressOf({ protocol, keepalive, passwordFile, username, ...mqtt }: Mqt
     url: mqtt.url,
     protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
     keepalive: keepalive / 1000,
-    tls,
+    ...(Object.keys(tls).length === 0 ? {} : { tls }),
     ...(username === undefined ? {} : { username }),
     ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),
   };

@@ -24,6 +24,7 @@ interface Options {
   readonly keys?: string;
   readonly key?: string;
   readonly valid: number;
+  readonly wait: number;
   readonly format?: string;
 }
 
@@ -43,6 +44,7 @@ Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.`,
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
     .option('--key <name>', 'which key signs (default: the only one)')
     .option('--valid <seconds>', 'the car refuses to carry it out later than this', seconds, 30)
+    .option('--wait <seconds>', 'how much longer to wait for the last state', seconds, 15)
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(send);
 }
@@ -85,14 +87,14 @@ async function send(vin: string, what: string, action: string, options: Options)
     correlation: new TextEncoder().encode(id),
   });
   // The car may be carrying it out until its own limit after the command's validity ends.
-  const timer = setTimeout(() => answer(undefined), (options.valid + 15) * 1000);
+  const timer = setTimeout(() => answer(undefined), (options.valid + options.wait) * 1000);
   const report = await answered;
   clearTimeout(timer);
   await lines.flush();
   await client.close();
   if (report === undefined) {
     process.stderr.write(
-      `vigie: ${seen.size === 0 ? 'no answer' : 'no final answer'} within ${options.valid + 15} s. ` +
+      `vigie: ${seen.size === 0 ? 'no answer' : 'no final answer'} within ${options.valid + options.wait} s. ` +
         'Is the car online (vigie watch), and does it trust this key (vigie keys)?\n',
     );
   }

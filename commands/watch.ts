@@ -29,6 +29,7 @@ delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.`
 
 async function watch(vin: string, options: Options): Promise<void> {
   const format = formatOf(options.format);
+  const signalled = untilSignal();
   const client = await CloudClient.connect(brokerOf(options.broker, options.data));
   const ledger = new Ledger();
   const lines = new Lines();
@@ -51,7 +52,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   await client.subscribe(presenceTopic(vin), show);
   await client.subscribe(upFilter(vin), show);
   process.stderr.write(`watching ${vin}\n`);
-  await untilSignal();
+  await signalled;
   await client.close();
   if (ledger.missing > 0) process.stderr.write(`${ledger.missing} messages are missing\n`);
 }

@@ -83,7 +83,7 @@ export function loadConfiguration(path: string, environment: Environment): Confi
 
 function readConfiguration(file: string, input: ConfigurationInput, findings: Findings): Configuration {
   const beside = (path: string) => resolve(dirname(file), path);
-  const profile = String(input.profile);
+  const profile = typeof input.profile === 'string' ? input.profile : '';
   const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
   const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
   const level = findings.sound('/log') ? input.log?.level : undefined;

@@ -100,12 +100,12 @@ function hint(value: unknown, keyword: string, params: SchemaFault['params']): s
   return undefined;
 }
 
-/** A value in a sentence; long ones are cut. */
+/** A value in a sentence; long ones are cut, and credentials in an address are left out. */
 export function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return quoted(value.replace(/\/\/[^/\s]*@/, '//…@'));
   return String(value);
 }
 

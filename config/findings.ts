@@ -59,9 +59,12 @@ export class Findings {
     return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   }
 
-  /** In the order of the file. */
+  /** In the order of the file; other files follow in the order in which they came up. */
   sorted(): Diagnostic[] {
-    return [...this.diagnostics].sort((a, b) => (a.file === b.file ? a.line - b.line : 0));
+    const files = new Map([[this.#file, 0]]);
+    for (const { file } of this.diagnostics) if (!files.has(file)) files.set(file, files.size);
+    const rank = (diagnostic: Diagnostic) => files.get(diagnostic.file) ?? 0;
+    return [...this.diagnostics].sort((a, b) => rank(a) - rank(b) || a.line - b.line);
   }
 
   #add(at: string, severity: Diagnostic['severity'], message: string, fix: string | undefined): void {

@@ -78,10 +78,12 @@ function checkTogether(input: MqttInput, findings: Findings): void {
     if (input[name] === undefined) continue;
     findings.error(`/mqtt/${name}`, `${name} is for TLS and this url has none`, 'write mqtts:// in url');
   }
-  if (
-    passwordFile !== undefined &&
-    !/^wss?:\/\/(localhost|127\.|\[::1\])|^mqtts?:\/\/(localhost|127\.|\[::1\])/.test(url)
-  ) {
+  if (passwordFile !== undefined && !staysHere(url)) {
     findings.warning('/mqtt/url', 'the password goes over the network unencrypted', 'write mqtts:// in url');
   }
+}
+
+/** True when the broker is on this machine (loopback addresses of RFC 6890). */
+function staysHere(url: string): boolean {
+  return URL.canParse(url) && /^(localhost|127(\.[0-9]+){3}|\[::1\])$/i.test(new URL(url).hostname);
 }

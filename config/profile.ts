@@ -11,7 +11,7 @@ import { suggestion } from './nearest.ts';
 import { type ProfileInput, profileSchema } from './profile-schema.ts';
 import { readTelemetry, readWaypoints, type TelemetryRule, type WaypointRule } from './recording.ts';
 import { profileFile, shippedNames } from './shipped.ts';
-import { readConstants, readSources, type Source } from './sources.ts';
+import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 import type { FixedValue } from './values.ts';
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
@@ -85,10 +85,11 @@ function readProfile(
   const status = members(input.status);
   const buses = readBuses(Array.isArray(input.buses) ? input.buses : [], file, extraDbc, findings);
   const sources = readSources(status, buses, findings);
+  if (Object.keys(members(input.commands)).length > 0) reportTimeless(sources, findings);
   const constants = readConstants(members(input.constants), status, findings);
   const paths = new Set(Object.keys(status));
   const fed = new Set([...paths, ...Object.keys(members(input.constants))]);
-  const name = String(input.name);
+  const name = typeof input.name === 'string' ? input.name : '';
   return {
     file,
     name,

@@ -162,6 +162,20 @@ function reportTwins(sources: readonly Source[], at: string, findings: Findings)
   }
 }
 
+/** Paths that interlocks ask before the car is made to act. */
+const interlocking: ReadonlySet<string> = new Set(['kinetic.speed', 'powertrain.status', 'ignition.type']);
+
+/** Warns of values that interlocks would trust for ever, whatever became of their source. */
+export function reportTimeless(sources: readonly Source[], findings: Findings): void {
+  const several = new Set(sources.filter(({ priority }) => priority > 0).map(({ path }) => path));
+  for (const { path, priority, timeout } of sources) {
+    if (timeout !== undefined || !interlocking.has(path)) continue;
+    const at = pointer('status', path) + (several.has(path) ? pointer(priority) : '');
+    const message = `commands depend on ${path}, which would never be stale`;
+    findings.warning(at, message, 'add timeout: some periods of its message, e.g. 5s');
+  }
+}
+
 /** Reads `constants`. */
 export function readConstants(section: object, status: object, findings: Findings): Record<string, FixedValue> {
   const constants: Record<string, FixedValue> = {};

@@ -19,7 +19,7 @@ export function slotAt(path: string, at: string, findings: Findings): Slot | und
     findings.error(
       at,
       `Status has no path ${quoted(path)}`,
-      suggestion(path, slotByPath.keys()) ?? 'docs/profiles.md says where the paths are listed',
+      suggestion(path, slotByPath.keys()) ?? 'config/generated/status-paths.md lists all paths',
     );
   }
   return slot;

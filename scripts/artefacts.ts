@@ -6,6 +6,7 @@ import { configurationSchema } from '../config/configuration-schema.ts';
 import { configurationEditorSchema, profileEditorSchema } from '../config/editor-schema.ts';
 import { bare } from '../config/fields.ts';
 import { profileSchema } from '../config/profile-schema.ts';
+import { statusPaths } from '../config/status-paths.ts';
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
 
 /** Ajv ships CommonJS; its default export is the function or wraps it, depending on the loader. */
@@ -29,6 +30,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'config/generated/validators.d.ts', make: () => declarations(['profile', 'configuration']) },
   { file: 'config/generated/profile.schema.json', make: profileEditorSchema },
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
+  { file: 'config/generated/status-paths.md', make: statusPaths },
 ];
 
 /** Types of the configuration's validators. */

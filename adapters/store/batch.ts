@@ -1,6 +1,6 @@
 /**
- * Records gathered for one write. Their CBOR (RFC 8949) is written in place: going through an encoder's own buffer
- * costs twice the time of all the rest of an append.
+ * Records gathered for one write. Their CBOR (RFC 8949) is written in place, which saves a buffer and a copy for each
+ * record: a third of the time of an append.
  */
 import { VigieError } from '../../protocol/errors.ts';
 import { headLength, maximumPayload, writeHead } from './record.ts';

@@ -198,7 +198,8 @@ export class Journal<E> implements Adapter<NumberedSeries<E>> {
         if (restate && series.queued === 0) this.#checkpoint(series);
         await this.#sync();
       } while (series.queued > 0 && this.#active !== undefined && this.#active.segment.used >= this.#segmentBytes);
-      this.#failed = false;
+      // Unless a spill failed meanwhile: that leaves part of a write behind what the segment holds.
+      if (restate) this.#failed = false;
     } catch (cause) {
       this.#failed = true;
       const failure = this.#failure(cause);

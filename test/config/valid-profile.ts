@@ -102,7 +102,8 @@ function sourceOf(slot: Slot, bus: string | undefined, from: fc.Arbitrary<string
     ['offset', scaled ? maybe(fc.constantFrom('-40', '0', '3.5')) : is('')],
     ['invalid', maybe(invalid.map((list) => ({ list })))],
     ['map', mapped ? map : is('')],
-    ['timeout', maybe(fc.constantFrom('1m', '90000', '1h'))],
+    // Every path may be one that commands depend on.
+    ['timeout', fc.constantFrom('1m', '90000', '1h')],
   ).map((tree) => ({ map: (tree as { map: [string, Tree][] }).map.filter(([, value]) => value !== '') }));
 }
 

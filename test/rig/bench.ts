@@ -11,8 +11,8 @@ export class VigieProcess {
   readonly #exit: Promise<unknown>;
   readonly #listeners = new Set<() => void>();
 
-  constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-    this.#child = spawn(process.execPath, [main, ...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(args: readonly string[]) {
+    this.#child = spawn(process.execPath, [main, ...args], { stdio: 'pipe' });
     this.#exit = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -41,6 +41,11 @@ export class VigieProcess {
       if (!said()) throw new Error(`vigie ended without saying ${text}:\n${this.output}`);
     });
     await Promise.race([heard, ended]);
+  }
+
+  /** Writes to its standard input. */
+  write(text: string): void {
+    this.#child.stdin?.write(text);
   }
 
   /** Sends a signal and resolves with the exit status, or null when the signal ended it. */

@@ -52,7 +52,15 @@ export async function openLog(path: string, options: LogOptions = {}): Promise<L
       filled = 0;
     }
     buffer = buffer.fill(0, filled);
-    filled = await fill(input, buffer, filled, headSize);
+    // What lives must not wait for more than it takes to know the format: a bus may be silent for hours.
+    const lives = input.size === 0;
+    filled = await fill(
+      input,
+      buffer,
+      filled,
+      headSize,
+      (end) => lives && (options.format !== undefined || recognised(buffer.subarray(0, end))),
+    );
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
     const head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
     const format = options.format ?? detect(head);
@@ -78,10 +86,24 @@ export async function openLog(path: string, options: LogOptions = {}): Promise<L
   }
 }
 
-/** Reads until at least `wanted` bytes are there or no more come; returns how many are there. */
-async function fill(input: ByteInput, buffer: Uint8Array, filled: number, wanted: number): Promise<number> {
+/** True when whole lines are there and they are of a known format. */
+function recognised(begun: Uint8Array): boolean {
+  const end = Math.max(begun.lastIndexOf(0x0a), begun.lastIndexOf(0x0d));
+  return end > 0 && detect(headOf(begun.subarray(0, end + 1))) !== undefined;
+}
+
+/**
+ * Reads until at least `wanted` bytes are there, or it is `enough`, or no more come; returns how many are there.
+ */
+async function fill(
+  input: ByteInput,
+  buffer: Uint8Array,
+  filled: number,
+  wanted: number,
+  enough: (end: number) => boolean = () => false,
+): Promise<number> {
   let end = filled;
-  while (end < wanted) {
+  while (end < wanted && !(end > filled && enough(end))) {
     const count = await input.read(buffer.subarray(end));
     if (count === 0) break;
     end += count;

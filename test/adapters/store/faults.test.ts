@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/outbox-store.ts';
 import type { OutboxStore } from '../../../agent/ports.ts';
-import { outboxEntry } from '../../contracts/outbox-store.ts';
+import { outboxEntry } from './entries.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 const directory = '/data/outbox';
@@ -14,7 +14,12 @@ function open(files: SimulatedDisk): Promise<FileOutboxStore> {
 }
 
 /** Appends to classes 0 and 1 and acknowledges, commits now and then; tells what a successful commit made durable. */
-async function work(store: OutboxStore, rounds: number, committed: () => void, failed: (e: unknown) => void): Promise<void> {
+async function work(
+  store: OutboxStore,
+  rounds: number,
+  committed: () => void,
+  failed: (e: unknown) => void,
+): Promise<void> {
   for (let i = 0; i < rounds; i++) {
     const priorityClass = i % 2;
     store.append(outboxEntry(priorityClass, store.nextSeq(priorityClass)));
@@ -26,14 +31,24 @@ async function work(store: OutboxStore, rounds: number, committed: () => void, f
 describe('an outbox on a disk that fails', () => {
   it('at any one operation says which file, keeps everything, and has it on disk with the next commit', async () => {
     const clean = new SimulatedDisk();
-    await work(await open(clean), 40, () => undefined, (error) => expect.unreachable(String(error)));
+    await work(
+      await open(clean),
+      40,
+      () => undefined,
+      (error) => expect.unreachable(String(error)),
+    );
     expect(clean.operations).toBeGreaterThan(40);
     for (let n = 1; n <= clean.operations; n++) {
       const files = new SimulatedDisk();
       files.fault = () => (files.operations === n ? 'EIO' : undefined);
       const store = await open(files);
       const failures: unknown[] = [];
-      await work(store, 40, () => undefined, (error) => failures.push(error));
+      await work(
+        store,
+        40,
+        () => undefined,
+        (error) => failures.push(error),
+      );
       for (const failure of failures) {
         expect(failure).toMatchObject({ code: 'store.failed', cause: { code: 'EIO' } });
         expect((failure as { where: string }).where).toMatch(/^\/data\/outbox\/\d{8}\.journal$/);
@@ -51,11 +66,21 @@ describe('an outbox on a disk that fails', () => {
     for (const code of ['ENOSPC', 'EROFS']) {
       const files = new SimulatedDisk();
       const store = await open(files);
-      await work(store, 10, () => undefined, () => expect.unreachable());
+      await work(
+        store,
+        10,
+        () => undefined,
+        () => expect.unreachable(),
+      );
       const before = files.paths.length;
       files.fault = (operation) => (operation === 'write' || code === 'EROFS' ? code : undefined);
       let failures = 0;
-      await work(store, 300, () => expect.unreachable(), () => failures++);
+      await work(
+        store,
+        300,
+        () => expect.unreachable(),
+        () => failures++,
+      );
       expect(failures).toBe(100);
       expect(files.paths.length).toBeLessThanOrEqual(before);
       const [first, second] = [store.nextSeq(0), store.nextSeq(1)];
@@ -73,7 +98,12 @@ describe('an outbox on a disk that fails', () => {
   it('at opening loses nothing of what can be read', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
-    await work(store, 40, () => undefined, () => expect.unreachable());
+    await work(
+      store,
+      40,
+      () => undefined,
+      () => expect.unreachable(),
+    );
     await store.close();
     files.fault = () => 'EROFS';
     const reader = await open(files);
@@ -89,7 +119,12 @@ describe('an outbox on a disk that fails', () => {
 describe('an outbox that loses its power', () => {
   it('at any operation has everything committed, whatever else reached the medium', async () => {
     const clean = new SimulatedDisk();
-    await work(await open(clean), 40, () => undefined, () => expect.unreachable());
+    await work(
+      await open(clean),
+      40,
+      () => undefined,
+      () => expect.unreachable(),
+    );
     const total = clean.operations;
     const sequence = fc.infiniteStream(fc.boolean());
     await fc.assert(

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
 import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/outbox-store.ts';
 import type { OutboxStore } from '../../../agent/ports.ts';
-import { outboxEntry, outboxStoreContract } from '../../contracts/outbox-store.ts';
+import { outboxStoreContract } from '../../contracts/outbox-store.ts';
+import { outboxEntry } from './entries.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 let root: string;

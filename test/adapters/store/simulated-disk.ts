@@ -1,7 +1,8 @@
 /**
  * A file system in memory with a page cache that a power cut empties, and faults on demand. It knows what a real
- * one promises and no more: data is on the medium after sync of the file, a name after sync of its directory; what
- * was not synced may be there or not, sector by sector.
+ * one promises and no more: data is on the medium after sync of the file, a name after sync of its directory. Of
+ * data that was not synced any sector may be there or not; of changes of names the first few, as a journaling file
+ * system keeps their order.
  */
 import { dirname } from 'node:path';
 import type { FileSystem, OpenFile } from '../../../adapters/store/files.ts';
@@ -26,6 +27,8 @@ function resized(bytes: Uint8Array, length: number): Uint8Array {
 export class SimulatedDisk implements FileSystem {
   readonly #names = new Map<string, Node>();
   readonly #storedNames = new Map<string, Node>();
+  /** Changes of names that no sync of the directory has covered yet, in order. */
+  #nameChanges: ((names: Map<string, Node>) => void)[] = [];
   /** Called before each operation that changes something; what it returns is thrown as that error code. */
   fault: (operation: string, path: string) => string | undefined = () => undefined;
   /** Operations that change something, so far. */
@@ -41,14 +44,20 @@ export class SimulatedDisk implements FileSystem {
     if (code !== undefined) throw systemError(code, path);
   }
 
+  #rename(change: (names: Map<string, Node>) => void): void {
+    change(this.#names);
+    this.#nameChanges.push(change);
+  }
+
   open(path: string, mode: 'create' | 'replace' | 'change'): OpenFile {
     this.#change(`open ${mode}`, path);
     let node = this.#names.get(path);
     if (mode === 'create' && node !== undefined) throw systemError('EEXIST', path);
     if (mode === 'change' && node === undefined) throw systemError('ENOENT', path);
     if (node === undefined) {
-      node = { cached: new Uint8Array(0), stored: new Uint8Array(0) };
-      this.#names.set(path, node);
+      const made = { cached: new Uint8Array(0), stored: new Uint8Array(0) };
+      this.#rename((names) => names.set(path, made));
+      node = made;
     }
     if (mode === 'replace') node.cached = new Uint8Array(0);
     return this.#file(path, node);
@@ -110,13 +119,16 @@ export class SimulatedDisk implements FileSystem {
     this.#change('rename', from);
     const node = this.#names.get(from);
     if (node === undefined) throw systemError('ENOENT', from);
-    this.#names.delete(from);
-    this.#names.set(to, node);
+    this.#rename((names) => {
+      names.delete(from);
+      names.set(to, node);
+    });
   }
 
   remove(path: string): void {
     this.#change('remove', path);
-    if (!this.#names.delete(path)) throw systemError('ENOENT', path);
+    if (!this.#names.has(path)) throw systemError('ENOENT', path);
+    this.#rename((names) => names.delete(path));
   }
 
   makeDirectory(path: string): void {
@@ -125,8 +137,8 @@ export class SimulatedDisk implements FileSystem {
 
   async syncDirectory(path: string): Promise<void> {
     this.#change('syncDirectory', path);
-    for (const name of [...this.#storedNames.keys()]) if (dirname(name) === path) this.#storedNames.delete(name);
-    for (const [name, node] of this.#names) if (dirname(name) === path) this.#storedNames.set(name, node);
+    for (const change of this.#nameChanges) change(this.#storedNames);
+    this.#nameChanges = [];
   }
 
   /** Sets the content of a file, as if it had always been there. */
@@ -142,17 +154,15 @@ export class SimulatedDisk implements FileSystem {
   }
 
   /**
-   * The disk after the power came back. `survives` decides for each name and each sector that was not synced
-   * whether it reached the medium all the same.
+   * The disk after the power came back. `survives` decides for each change of a name and each sector that was not
+   * synced whether it reached the medium all the same.
    */
   powerCut(survives: () => boolean): SimulatedDisk {
     const after = new SimulatedDisk();
-    const names = new Map<string, Node>();
-    for (const [path, node] of this.#storedNames) {
-      if (this.#names.get(path) === node || !survives()) names.set(path, node);
-    }
-    for (const [path, node] of this.#names) {
-      if (this.#storedNames.get(path) === node || survives()) names.set(path, node);
+    const names = new Map(this.#storedNames);
+    for (const change of this.#nameChanges) {
+      if (!survives()) break;
+      change(names);
     }
     for (const [path, { cached, stored }] of names) {
       const bytes = resized(stored, cached.length !== stored.length && survives() ? cached.length : stored.length);

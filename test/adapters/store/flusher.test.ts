@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { OpenFile } from '../../../adapters/store/files.ts';
+import { Flusher } from '../../../adapters/store/flusher.ts';
+
+/** A medium that takes `took` milliseconds for a flush. */
+class Medium implements OpenFile {
+  readonly path = '/medium';
+  now = 0;
+  took = 0.1;
+  broken = false;
+  inPlace = 0;
+  write = (): void => undefined;
+  truncate = (): void => undefined;
+  close = (): void => undefined;
+
+  async sync(): Promise<void> {
+    this.now += this.took;
+    if (this.broken) throw new Error('EIO');
+  }
+
+  syncInPlace(): void {
+    this.inPlace++;
+    this.now += this.took;
+    if (this.broken) throw new Error('EIO');
+  }
+}
+
+async function flush(flusher: Flusher, medium: Medium, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await flusher.flush(medium);
+}
+
+describe('a flush', () => {
+  it('is waited for in place only when the medium has shown itself quick', async () => {
+    const medium = new Medium();
+    const flusher = new Flusher(() => medium.now);
+    await flush(flusher, medium, 10);
+    expect(medium.inPlace).toBe(0);
+    await flush(flusher, medium, 100);
+    expect(medium.inPlace).toBeGreaterThan(50);
+  });
+
+  it('of a slow medium never stops the event loop', async () => {
+    const medium = new Medium();
+    medium.took = 8;
+    const flusher = new Flusher(() => medium.now);
+    await flush(flusher, medium, 1000);
+    expect(medium.inPlace).toBe(0);
+  });
+
+  it('stops it once when a quick medium becomes slow or fails', async () => {
+    for (const change of [{ took: 300 }, { broken: true }]) {
+      const medium = new Medium();
+      const flusher = new Flusher(() => medium.now);
+      await flush(flusher, medium, 100);
+      const before = medium.inPlace;
+      expect(flusher.inPlace).toBe(true);
+      Object.assign(medium, change);
+      for (let i = 0; i < 100; i++) await flusher.flush(medium).catch(() => expect(medium.broken).toBe(true));
+      expect(medium.inPlace - before).toBe(1);
+    }
+  });
+});

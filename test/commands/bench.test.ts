@@ -1,0 +1,153 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CloudClient, EmbeddedBroker } from '../../adapters/mqtt/index.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { upFilter } from '../../protocol/topics.ts';
+import { matchCddl } from '../protocol/cddl/matcher.ts';
+import { Arrivals } from '../rig/arrivals.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+import { smallCar } from './small-car.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const cddl = readFileSync(new URL('../../protocol/generated/vigie.cddl', import.meta.url), 'utf8');
+const folders: string[] = [];
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'vigie-bench-'));
+  folders.push(made);
+  return made;
+};
+afterAll(() => {
+  for (const made of folders) rmSync(made, { recursive: true, force: true });
+});
+
+describe('the bench', () => {
+  let data: string;
+  let bench: VigieProcess;
+  beforeAll(async () => {
+    data = folder();
+    bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--scenario', 'parked']);
+    await bench.says('Ctrl-C ends the bench.');
+  });
+  afterAll(async () => {
+    await bench.end('SIGKILL');
+  });
+
+  const states = (stdout: string) =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { status: string }).status);
+
+  test('says what is published, where, and three commands to try', async () => {
+    expect(bench.output).toContain(`vigie/1/${VIN}/up/`);
+    for (const command of ['watch', 'send', 'send']) {
+      expect(bench.output).toContain(`npx vigie ${command} ${VIN}`);
+    }
+    await bench.says(`published vigie/1/${VIN}/up/telemetry`);
+    await bench.says(`published vigie/1/${VIN}/up/status`);
+  });
+
+  test('carries out a signed door command, and says AlreadyDone the second time', async () => {
+    const first = await vigie('send', VIN, 'doors', 'lock', '--data', data);
+    expect(states(first.stdout), first.stderr).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    expect(first.status).toBe(0);
+    const second = await vigie('send', VIN, 'doors', 'lock', '--data', data);
+    expect(states(second.stdout)).toEqual(['Accepted', 'SentToVehicle', 'AlreadyDone']);
+    expect(second.status).toBe(0);
+  });
+
+  test('a key that has no right to it is refused, and one the car does not know gets no answer', async () => {
+    await vigie('keys', 'make', 'horn', '--kinds', 'Horn', '--dir', join(data, 'other'));
+    const unknown = await vigie(
+      'send',
+      VIN,
+      'doors',
+      'lock',
+      '--data',
+      data,
+      '--keys',
+      join(data, 'other'),
+      '--valid',
+      '1',
+      '--wait',
+      '2',
+    );
+    expect(unknown.status).toBe(1);
+    expect(unknown.stdout).toBe('');
+    expect(unknown.stderr).toContain('trust this key');
+  });
+
+  test('watch shows each message decoded, once, with the Status that the command made', async () => {
+    const watch = new VigieProcess(['watch', VIN, '--data', data]);
+    await watch.says('"full":true');
+    await watch.says('presence: online');
+    expect(await watch.end('SIGINT'), watch.output).toBe(0);
+    const lines = watch.output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { topic: string; seq: number; at: number; body: object });
+    for (const line of lines) expect(Object.keys(line)).toEqual(['topic', 'seq', 'at', 'body']);
+  });
+
+  test('a second bench on the same records is refused', async () => {
+    const { status, stderr } = await vigie('bench', '--data', data, '--port', '0');
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/process \d+ uses it/);
+  });
+
+  test('Ctrl-C ends it cleanly; a second start keeps its records, its keys, and the car as it was', async () => {
+    expect(await bench.end('SIGINT'), bench.output).toBe(0);
+    expect(bench.output).not.toMatch(/error/i);
+    expect(existsSync(join(data, 'lock'))).toBe(false);
+    const keys = readFileSync(join(data, 'keys', 'trust.json'), 'utf8');
+    bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--scenario', 'parked']);
+    await bench.says('Ctrl-C ends the bench.');
+    expect(readFileSync(join(data, 'keys', 'trust.json'), 'utf8')).toBe(keys);
+    const again = await vigie('send', VIN, 'doors', 'lock', '--data', data);
+    expect(states(again.stdout)).toEqual(['Accepted', 'SentToVehicle', 'AlreadyDone']);
+    const unlock = await vigie('send', VIN, 'doors', 'unlock', '--data', data);
+    expect(states(unlock.stdout), unlock.stdout).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    expect(await bench.end('SIGTERM'), bench.output).toBe(0);
+  });
+});
+
+describe('run', () => {
+  test('takes live frames from standard input and publishes them; the broker may come late', async () => {
+    const car = smallCar();
+    folders.push(car.folder);
+    const port = new EmbeddedBroker({ port: 0 });
+    const { url } = await port.start();
+    await port.stop();
+    writeFileSync(
+      join(car.folder, 'vigie.yaml'),
+      `configuration: 1
+vin: VF3SMALCAR0000001
+profile: ./profile.yaml
+data: ./records
+can:
+  - { bus: can, log: '-' }
+mqtt: { url: ${url} }
+`,
+    );
+    const agent = new VigieProcess(['run', '-c', join(car.folder, 'vigie.yaml')]);
+    agent.write(`${car.lines.slice(0, 500).join('\n')}\n`);
+    await agent.says('ready: VF3SMALCAR0000001 (small)');
+
+    const broker = new EmbeddedBroker({ port: Number(new URL(url).port) });
+    await broker.start();
+    const arrivals = new Arrivals<Uint8Array>();
+    const client = await CloudClient.connect(url);
+    await client.subscribe(upFilter('VF3SMALCAR0000001'), (_topic, payload) => arrivals.push(payload));
+    const status = await arrivals.take((payload) => {
+      const message = decodeMessage(payload);
+      return message.kind === 'status' && message.body.status.kinetic?.speed !== undefined;
+    });
+    expect(matchCddl(cddl, 'message', status)).toEqual([]);
+    expect(await agent.end('SIGTERM'), agent.output).toBe(0);
+    for (const payload of arrivals.all) expect(matchCddl(cddl, 'message', payload)).toEqual([]);
+    await client.close();
+    await broker.stop();
+  });
+});

@@ -1,0 +1,136 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { vigie } from '../rig/bench.ts';
+import { smallCar } from './small-car.ts';
+
+let car: ReturnType<typeof smallCar>;
+beforeAll(() => {
+  car = smallCar();
+  writeFileSync(
+    join(car.folder, 'wrong.yaml'),
+    readFileSync(car.profile, 'utf8').replace('MOTION.Speed', 'MOTION.Sped'),
+  );
+  writeFileSync(
+    join(car.folder, 'noise.bin'),
+    Uint8Array.from({ length: 4096 }, (_, i) => (i * 7919) & 0xff),
+  );
+  writeFileSync(join(car.folder, 'broken.log'), `${car.lines.slice(0, 3).join('\n')}\nnot a frame\n${car.lines[3]}\n`);
+});
+afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
+
+/** Paths stand for files of the small car. */
+const given = (args: readonly string[]) => args.map((arg) => arg.replace(/^@/, `${car.folder}/`));
+
+describe('wrong input ends with one clear sentence and status 2, never with a stack trace', () => {
+  test.each<[string[], string | RegExp]>([
+    [['decode', '@nothing.log', '--raw'], /nothing\.log.*no such file|nothing\.log/i],
+    [['decode', '@noise.bin', '--raw'], 'noise.bin'],
+    [['decode', '@drive.log'], '--dbc'],
+    [['decode', '@drive.log', '--dbc', '@nothing.dbc'], /nothing\.dbc.*no such file/],
+    [['replay', '@drive.log', '--profile', 'benhc'], 'benhc'],
+    [['replay', '@drive.log', '--profile', '@wrong.yaml'], /wrong\.yaml:7.*Sped.*Speed/],
+    [['replay', '@drive.log'], '--profile'],
+    [['replay', '@drive.log', '--profile', '@profile.yaml', '--speed', 'fast'], 'fast'],
+    [['replay', '@drive.log', '--profile', '@profile.yaml', '--cbor', '/nowhere/out.cbor'], '/nowhere/out.cbor'],
+    [['run', '-c', '@nothing.yaml'], 'nothing.yaml'],
+    [['check'], 'nothing to check'],
+    [['send', 'VF3VGEBENCH000001', 'windows', 'open', '--data', '@'], 'windows'],
+    [['send', 'SHORT', 'doors', 'lock', '--data', '@', '--broker', 'mqtt://127.0.0.1:1'], 'SHORT'],
+    [['send', 'VF3VGEBENCH000001', 'doors', 'lock', '--data', '@'], 'key'],
+    [['watch', 'VF3VGEBENCH000001', '--data', '@'], '--broker'],
+    [['watch', 'VF3VGEBENCH000001', '--broker', 'mqtt://127.0.0.1:1'], '127.0.0.1:1'],
+    [['bench', '--port', '70000'], '70000'],
+    [['fly'], 'fly'],
+    [['decode', '--wings'], '--wings'],
+  ])('vigie %j', async (args, sentence) => {
+    const { status, stdout, stderr } = await vigie(...given(args));
+    expect(status, stderr).toBe(2);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).not.toMatch(/\n\s+at .*:\d+/);
+    expect(stdout).toBe('');
+  });
+
+  test('a broken line loses nothing but itself, and is said with file and line', async () => {
+    const { status, stdout, stderr } = await vigie('decode', join(car.folder, 'broken.log'), '--dbc', car.dbc);
+    expect(status).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(4);
+    expect(stderr).toMatch(/broken\.log:4: /);
+  });
+});
+
+describe('decode', () => {
+  test('a line per frame, by the contract', async () => {
+    const { stdout } = await vigie('decode', car.log, '--dbc', car.dbc);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toHaveLength(2200);
+    expect(lines[0]).toEqual({
+      t: 1_700_000_000_000,
+      bus: 'can0',
+      id: 0x100,
+      extended: false,
+      data: '8813000000000000',
+      message: 'MOTION',
+      signals: { Speed: 50 },
+    });
+    expect(lines[1]).toMatchObject({ message: 'BODY', signals: { DoorDriver: 0, BeltDriver: 1, BigCounter: 7 } });
+  });
+
+  test('--raw gives every frame, --choices the names of the value table, text is for people', async () => {
+    const raw = await vigie('decode', car.log, '--raw');
+    expect(JSON.parse(raw.stdout.split('\n')[1] as string)).toEqual({
+      t: 1_700_000_000_000,
+      bus: 'can0',
+      id: 0x200,
+      extended: false,
+      data: '0207',
+    });
+    const named = await vigie('decode', car.log, '--dbc', car.dbc, '--choices');
+    expect(JSON.parse(named.stdout.split('\n')[1] as string).signals.DoorDriver).toBe('Shut');
+    const text = await vigie('decode', car.log, '--dbc', car.dbc, '--format', 'text');
+    expect(text.stdout.split('\n')[1]).toBe('1700000000.000000 can0 200 BODY DoorDriver=0 BeltDriver=1 BigCounter=7');
+  });
+});
+
+describe('check', () => {
+  test('says every fault as {file, line, severity, message, fix}, and exits with 2', async () => {
+    const { status, stdout } = await vigie('check', '--profile', join(car.folder, 'wrong.yaml'));
+    expect(status).toBe(2);
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(findings).toMatchObject([{ line: 7, severity: 'error', message: expect.stringContaining('Sped') }]);
+    expect(findings[0]?.['file']).toBe(join(car.folder, 'wrong.yaml'));
+    expect(findings[0]?.['fix']).toContain('Speed');
+  });
+
+  test('a sound car and every shipped profile have no errors', async () => {
+    const { status, stderr } = await vigie('check', '--profile', car.profile, 'bench', '--dbc', car.dbc);
+    expect(status, stderr).toBe(0);
+    expect(stderr).toContain('no errors');
+  });
+});
+
+describe('help', () => {
+  test.each(['bench', 'run', 'replay', 'decode', 'check', 'send', 'watch', 'keys'])(
+    '%s explains itself',
+    async (name) => {
+      const { status, stdout } = await vigie(name, '--help');
+      expect(status).toBe(0);
+      expect(stdout).toContain(`Usage: vigie ${name}`);
+      expect(stdout.length).toBeGreaterThan(300);
+    },
+  );
+
+  test('vigie --help names every command and its exit status', async () => {
+    const { status, stdout } = await vigie('--help');
+    expect(status).toBe(0);
+    for (const name of ['bench', 'run', 'replay', 'decode', 'check', 'send', 'watch', 'keys', 'Exit status']) {
+      expect(stdout).toContain(name);
+    }
+  });
+});

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decodeMessage, encodeMessage } from '../../protocol/cbor/message.ts';
+import { readItem } from '../protocol/cddl/items.ts';
+import { matchCddl } from '../protocol/cddl/matcher.ts';
+import { vigie } from '../rig/bench.ts';
+import { describeShared, sharedData } from '../shared.ts';
+import { smallCar } from './small-car.ts';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const cddl = readFileSync(new URL('../../protocol/generated/vigie.cddl', import.meta.url), 'utf8');
+let car: ReturnType<typeof smallCar>;
+
+beforeAll(() => {
+  car = smallCar();
+});
+afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
+
+interface Line {
+  topic: string;
+  seq: number;
+  at: number;
+  body: Record<string, unknown>;
+}
+
+const linesOf = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+describe('replay', () => {
+  test('prints what the car would have published, and the same bytes every time, however the log comes', async () => {
+    const plain = await vigie('replay', car.log, '--profile', car.profile);
+    expect(plain.status, plain.stderr).toBe(0);
+    expect(plain.stderr).toContain('2200 frames');
+    writeFileSync(join(car.folder, 'drive.log.gz'), gzipSync(readFileSync(car.log)));
+    const packed = await vigie('replay', join(car.folder, 'drive.log.gz'), '--profile', car.folder);
+    expect(packed.stdout).toBe(plain.stdout);
+
+    const piped = spawn(process.execPath, [main, 'replay', '-', '--profile', car.profile]);
+    let stdout = '';
+    piped.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    // Small pieces: the reader cuts its batches elsewhere.
+    createReadStream(car.log, { highWaterMark: 777 }).pipe(piped.stdin);
+    await once(piped, 'close');
+    expect(stdout).toBe(plain.stdout);
+
+    const lines = linesOf(plain.stdout);
+    const statuses = lines.filter(({ topic }) => topic.endsWith('/up/status'));
+    const doors = statuses.flatMap(({ body }) => {
+      const { doorsState } = body['status'] as { doorsState?: { opening: { state: string }[] } };
+      return doorsState === undefined ? [] : doorsState.opening.map(({ state }) => state);
+    });
+    expect(doors).toEqual(expect.arrayContaining(['Closed', 'Open']));
+    const seqs = statuses.map(({ seq }) => seq);
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+  });
+
+  test('--cbor writes the same messages as a CBOR sequence, each of which follows the CDDL', async () => {
+    const file = join(car.folder, 'out.cbor');
+    const { stdout } = await vigie('replay', car.log, '--profile', car.profile);
+    const run = await vigie('replay', car.log, '--profile', car.profile, '--cbor', file);
+    expect(run.status, run.stderr).toBe(0);
+    expect(run.stdout).toBe('');
+    const bytes = readFileSync(file);
+    const items: Uint8Array[] = [];
+    for (let from = 0; from < bytes.length; ) {
+      const item = itemAt(bytes, from);
+      items.push(item);
+      from += item.length;
+    }
+    const lines = linesOf(stdout);
+    expect(items).toHaveLength(lines.length);
+    for (const [index, item] of items.entries()) {
+      const message = decodeMessage(item);
+      expect(message.seq).toBe(lines[index]?.seq);
+      // Deterministic encoding: what was read, encoded again, is the bytes that were read.
+      expect(Buffer.from(encodeMessage(message)).equals(item)).toBe(true);
+      expect(matchCddl(cddl, 'message', item)).toEqual([]);
+    }
+  });
+
+  test('several logs are one drive', async () => {
+    const half = Math.floor(car.lines.length / 2);
+    const first = car.file('first.log', `${car.lines.slice(0, half).join('\n')}\n`);
+    const second = car.file('second.log', `${car.lines.slice(half).join('\n')}\n`);
+    const whole = await vigie('replay', car.log, '--profile', car.profile);
+    const parts = await vigie('replay', first, second, '--profile', car.profile);
+    expect(parts.stdout).toBe(whole.stdout);
+  });
+});
+
+/** The item that begins at `from`: the shortest piece that is a whole one, since no item begins another. */
+function itemAt(bytes: Uint8Array, from: number): Uint8Array {
+  for (let end = from + 1; end <= bytes.length; end++) {
+    const piece = bytes.subarray(from, end);
+    if (whole(piece)) return piece;
+  }
+  throw new Error(`no whole item from byte ${from}`);
+}
+
+function whole(piece: Uint8Array): boolean {
+  try {
+    expect(readItem(piece).departures).toEqual([]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describeShared('replay of a real log', () => {
+  test('shows the belts changing while the car stands still, and the same bytes twice', async () => {
+    const profile = car.file(
+      'honda.yaml',
+      `profile: 1
+name: honda
+buses: [{ name: f, dbc: [${join(sharedData, 'dbc/opendbc/honda_common.repaired.dbc')}] }]
+status:
+  safety.beltStatus.Driver.belt: { signal: SEATBELT_STATUS.SEATBELT_DRIVER_LATCHED, map: { 0: Omission, 1: Normal } }
+  safety.beltStatus.Passenger.belt: { signal: SEATBELT_STATUS.SEATBELT_PASS_LATCHED, map: { 0: Omission, 1: Normal } }
+  kinetic.speed: { signal: ENGINE_DATA.XMISSION_SPEED, timeout: 5s }
+`,
+    );
+    const log = join(sharedData, 'canlogs/icsim/sample-can.log');
+    const first = await vigie('replay', log, '--profile', profile);
+    const second = await vigie('replay', log, '--profile', profile);
+    expect(first.status, first.stderr).toBe(0);
+    expect(second.stdout).toBe(first.stdout);
+    const series = linesOf(first.stdout)
+      .filter(({ topic }) => topic.endsWith('/up/telemetry'))
+      .flatMap(({ body }) => body['series'] as { path: string; values: unknown[] }[]);
+    const values = (path: string) => new Set(series.filter((one) => one.path === path).flatMap((one) => one.values));
+    expect(values('safety.beltStatus.Driver.belt')).toEqual(new Set(['Omission', 'Normal']));
+    expect(values('kinetic.speed')).toEqual(new Set([0]));
+  });
+});

@@ -1,0 +1,64 @@
+/** The page that teaches profiles: its example works, and it leaves nothing out. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { profileDefaults } from '../../config/defaults.ts';
+import { loadProfile } from '../../config/profile.ts';
+import { profileSchema } from '../../config/profile-schema.ts';
+import { readDuration } from '../../config/quantities.ts';
+import { slots } from '../../protocol/slots.ts';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('docs/profiles.md', root), 'utf8');
+
+test('the example is a profile without a single finding', () => {
+  const example = /```yaml\n(.*?)```/s.exec(page)?.[1] as string;
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
+  try {
+    writeFileSync(join(folder, 'profile.yaml'), example);
+    writeFileSync(join(folder, 'car.dbc'), 'VERSION ""\n');
+    const { profile, diagnostics } = loadProfile(folder, { shipped: folder });
+    expect(diagnostics).toEqual([]);
+    expect(profile?.sources).toHaveLength(6);
+    expect(Object.keys(profile?.commands ?? {})).toEqual(['doors.lock']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('every member and every method of the format is explained', () => {
+  const words = new Set<string>();
+  const walk = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { properties, enum: names, ...rest } = schema as { properties?: object; enum?: string[] };
+    for (const name of Object.keys(properties ?? {})) words.add(name);
+    for (const name of names ?? []) words.add(name);
+    for (const part of [...Object.values(properties ?? {}), ...Object.values(rest)]) walk(part);
+  };
+  walk(profileSchema);
+  expect(words.size).toBeGreaterThan(30);
+  const prose = page.replace(/```yaml\n.*?```/s, '');
+  const example = /```yaml\n(.*?)```/s.exec(page)?.[1] as string;
+  for (const word of words) {
+    const explained = prose.includes(`\`${word}\``) || prose.includes(`**${word}**`) || prose.includes(`## ${word}`);
+    expect(explained || new RegExp(`\\b${word}: `).test(example), word).toBe(true);
+  }
+});
+
+test('the defaults in the tables are those of the loader', () => {
+  const { telemetry, waypoints } = profileDefaults;
+  const cell = (section: string, member: string) =>
+    new RegExp(`## ${section}\\n.*?\\| \`${member}\` +\\|[^|]*\\| ([^ ]+) `, 's').exec(page)?.[1] as string;
+  expect(readDuration(cell('telemetry', 'interval'))).toBe(telemetry.interval);
+  expect(Number(cell('telemetry', 'deadBand'))).toBe(telemetry.deadBand);
+  expect(readDuration(cell('telemetry', 'heartbeat'))).toBe(telemetry.heartbeat);
+  expect(readDuration(cell('waypoints', 'interval'))).toBe(waypoints.interval);
+  expect(Number(cell('waypoints', 'distance'))).toBe(waypoints.distance);
+  expect(Number(cell('waypoints', 'heading'))).toBe(waypoints.heading);
+});
+
+test('the list of paths is complete', () => {
+  const list = readFileSync(new URL('config/generated/status-paths.md', root), 'utf8');
+  expect(list.match(/^\| `[^`]+`/gm)).toEqual(slots.map(({ path }) => `| \`${path}\``));
+});
