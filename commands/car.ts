@@ -7,7 +7,7 @@ import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { lockDirectory, openDocument, openOutboxStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
-import type { FrameBatch, FrameSender, FrameSource, Log, SignatureVerifier } from '../agent/ports.ts';
+import type { Clock, FrameBatch, FrameSender, FrameSource, Log, SignatureVerifier } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
@@ -82,25 +82,61 @@ export async function startCar(options: CarOptions): Promise<Car> {
   );
   agent.start();
   link.open(agent);
-  for (const source of sources) {
+  const stopped = sources.map((source) => {
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;
-    await source.start((batch) => {
+    return supervise(source, clock, log, (batch) => {
       intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses));
       intake(batch);
     });
-  }
+  });
   return {
     agent,
     stop: async () => {
-      for (const source of sources) await source.stop();
-      await agent.stop();
-      await link.close();
-      await store.close();
-      unlock();
+      for (const stop of stopped) await stop();
+      try {
+        await agent.stop();
+        await link.close();
+        await store.close();
+      } finally {
+        unlock();
+      }
     },
   };
 }
 
 /** Without a trust file the car carries out no command. */
 const trustsNobody: SignatureVerifier = { key: () => undefined, verify: () => false };
+
+/** Waits between attempts to start a source, ms. */
+const RESTART = { first: 1_000, longest: 60_000 };
+
+/**
+ * Starts a source, and again with growing waits when that fails: a bus or file that is not there yet must not keep
+ * the agent from its other work.
+ * @returns stops it
+ */
+function supervise(
+  source: FrameSource,
+  clock: Clock,
+  log: Log,
+  receive: (batch: FrameBatch) => void,
+): () => Promise<void> {
+  let wait = RESTART.first;
+  let cancel: () => void = () => undefined;
+  let stopped = false;
+  const attempt = (): void => {
+    source.start(receive).catch((error: Error) => {
+      if (stopped) return;
+      log.error('a source could not be started', { error: error.message, again: `${wait / 1000} s` });
+      cancel = clock.after(wait, attempt);
+      wait = Math.min(wait * 2, RESTART.longest);
+    });
+  };
+  attempt();
+  return async () => {
+    stopped = true;
+    cancel();
+    await source.stop();
+  };
+}

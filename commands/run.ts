@@ -58,6 +58,8 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
   process.stdout.write(`ready: ${configuration.vin} (${vehicle.profile.name}), records in ${data}\n`);
   await signalled;
   await car.stop();
+  // A bus that never spoke is still being waited for there.
+  process.stdin.destroy();
 }
 
 function sourcesOf(

@@ -150,4 +150,23 @@ mqtt: { url: ${url} }
     await client.close();
     await broker.stop();
   });
+
+  test('is ready on a bus that is silent and without a broker, and ends when told', async () => {
+    const car = smallCar();
+    folders.push(car.folder);
+    writeFileSync(
+      join(car.folder, 'vigie.yaml'),
+      `configuration: 1
+vin: VF3SMALCAR0000001
+profile: ./profile.yaml
+data: ./records
+can:
+  - { bus: can, log: '-' }
+mqtt: { url: mqtt://127.0.0.1:1 }
+`,
+    );
+    const agent = new VigieProcess(['run', '-c', join(car.folder, 'vigie.yaml')]);
+    await agent.says('ready: VF3SMALCAR0000001 (small)');
+    expect(await agent.end('SIGTERM'), agent.output).toBe(0);
+  });
 });

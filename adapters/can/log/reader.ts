@@ -103,7 +103,7 @@ async function fill(
   enough: (end: number) => boolean = () => false,
 ): Promise<number> {
   let end = filled;
-  while (end < wanted && !(end > filled && enough(end))) {
+  while (end < wanted && !enough(end)) {
     const count = await input.read(buffer.subarray(end));
     if (count === 0) break;
     end += count;
@@ -164,6 +164,12 @@ class InputReader implements LogReader {
         continue;
       }
       if (last) break;
+      // A source that lives (standard input) must not wait for a full batch, nor for the bus to speak again.
+      if (batch.count > 0 && input.size === 0) {
+        yield batch;
+        batch.count = 0;
+        if (this.closed) return;
+      }
       // What is left of a record goes to the front; a record larger than the buffer gets one twice as large. The
       // parsers bound their records, and with them the buffer.
       if (from === 0 && filled === buffer.length) {
@@ -185,11 +191,6 @@ class InputReader implements LogReader {
       }
       filled += count;
       last = count === 0;
-      // A source that lives (standard input) must not wait for a full batch.
-      if (batch.count > 0 && input.size === 0) {
-        yield batch;
-        batch.count = 0;
-      }
     }
     if (input instanceof GzipInput && input.broken !== undefined) {
       recording.fault(0, `the compressed data are broken: ${input.broken}`);

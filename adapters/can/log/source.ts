@@ -70,6 +70,8 @@ export class LogSource implements FrameSource {
   async stop(): Promise<void> {
     this.stopped = true;
     this.wake();
+    // A read from a silent bus may never return by itself.
+    await this.reader?.close();
     if (!this.playing) this.settle.resolve();
     await this.finished.catch(() => undefined);
   }
