@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { loadConfiguration } from '../config/configuration.ts';
+import { checkInputs, loadConfiguration } from '../config/configuration.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -44,7 +44,10 @@ async function check(options: Options): Promise<void> {
   if (config !== undefined) {
     const { configuration, diagnostics } = loadConfiguration(config, process.env);
     found.push(...diagnostics);
-    if (configuration !== undefined) found.push(...inspectVehicle(configuration.profile).diagnostics);
+    if (configuration !== undefined) {
+      const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
+      found.push(...faults, ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)));
+    }
   }
   for (const name of profile) found.push(...inspectVehicle(name).diagnostics);
   for (const file of dbc) found.push(...readDbc(file).diagnostics);

@@ -3,6 +3,8 @@ import { DbcFrameReader } from '../adapters/can/dbc/index.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { decodeFixes, isFixLog } from './decode-fixes.ts';
+import { decodeObd } from './decode-obd.ts';
 import { complain, type Format, formatOf, Lines, progressBar } from './output.ts';
 import { type BoundDatabase, readDbc } from './vehicle.ts';
 
@@ -11,6 +13,7 @@ const IDENTIFIER = 0x1fff_ffff;
 
 interface Options {
   readonly dbc?: string[];
+  readonly obd?: string[];
   readonly raw?: boolean;
   readonly choices?: boolean;
   readonly format?: string;
@@ -18,15 +21,21 @@ interface Options {
 
 export function decodeCommand(): Command {
   return new Command('decode')
-    .summary('signals out of a recorded log')
+    .summary('signals out of a recorded log, fixes out of NMEA, values out of OBD answers')
     .description(
-      `Reads CAN logs and prints the signals of each frame, for people who map a new car.
+      `Reads recordings and prints what they say, for people who map a new car.
 
-A line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; integers
-beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless --raw.`,
+CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical;
+integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless
+--raw. The format is found by content: candump, Vector ASC and BLF, PEAK TRC, CRTD, GVRET CSV, CANHacker, BusMaster.
+
+NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in
+degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become
+{command, values: {signalId: value}} or {error}.`,
     )
-    .argument('<log...>', 'log files, .gz too; - reads standard input')
+    .argument('[log...]', 'log files, .gz too; - reads standard input')
     .option('--dbc <file...>', 'network descriptions; several add up')
+    .option('--obd <file...>', 'OBDb signal sets (signalsets/v3/default.json); several add up')
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
     .option('--choices', 'names of the value table instead of numbers')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
@@ -36,22 +45,35 @@ beyond 2^53 and values that are not finite are strings. Frames that no DBC descr
 Examples:
   vigie decode drive.log --dbc car.dbc
   vigie decode drive.log.gz --dbc car.dbc --choices --format text | grep DOOR
-  candump -L can0 | vigie decode - --dbc car.dbc`,
+  candump -L can0 | vigie decode - --dbc car.dbc
+  vigie decode walk.nmea
+  echo '{"response": "7E8 03 41 0D 3C"}' | vigie decode --obd default.json`,
     )
     .action(decode);
 }
 
 async function decode(logs: string[], options: Options): Promise<void> {
-  if (options.raw !== true && options.dbc === undefined) {
-    throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
-  }
-  const databases = (options.dbc ?? []).map(load);
+  const { obd, dbc, raw } = options;
   const format = formatOf(options.format);
   const lines = new Lines();
+  if (obd !== undefined) {
+    if (logs.length > 0) throw new VigieError('usage.wrong', `--obd reads standard input, not ${logs.join(' ')}`);
+    await decodeObd(obd, format, lines);
+    return;
+  }
+  if (logs.length === 0) throw new VigieError('usage.wrong', 'which log? Give a file, or - for standard input');
+  const databases = (dbc ?? []).map(load);
   for (const path of logs) {
+    if (raw !== true && dbc === undefined) {
+      if (!(await isFixLog(path))) {
+        throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
+      }
+      await decodeFixes(path, format, lines);
+      continue;
+    }
     const log = await openLog(path);
     try {
-      const reader = options.raw === true ? undefined : new DbcFrameReader(databases, log.buses, options);
+      const reader = raw === true ? undefined : new DbcFrameReader(databases, log.buses, options);
       await print(log, reader, format, lines);
     } finally {
       await log.close();

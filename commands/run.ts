@@ -5,7 +5,7 @@ import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import type { FrameSender, FrameSource } from '../agent/ports.ts';
-import { type Configuration, loadConfiguration, readSecret } from '../config/configuration.ts';
+import { type Configuration, checkInputs, loadConfiguration, readSecret } from '../config/configuration.ts';
 import type { MqttConfiguration } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
@@ -38,6 +38,11 @@ Live frames come from standard input where the configuration says \`log: '-'\`:
 
 async function drive(configuration: Configuration, data: string): Promise<void> {
   const vehicle = loadVehicle(configuration.profile);
+  const faults = checkInputs(configuration, vehicle.profile);
+  complain(faults);
+  if (faults.some(({ severity }) => severity === 'error')) {
+    throw new VigieError('configuration.wrong', 'the inputs do not fit the profile', { where: configuration.file });
+  }
   const clock = new SystemClock();
   const log = new StreamLog(process.stderr, configuration.log.level);
   const { sources, sender } = sourcesOf(configuration, vehicle, clock);

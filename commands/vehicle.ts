@@ -18,7 +18,7 @@ export interface BoundDatabase {
 
 /** A vehicle profile with its network descriptions read. */
 export interface Vehicle {
-  readonly profile: VehicleProfile & Pick<WrittenProfile, 'commands' | 'title'>;
+  readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'title'>;
   readonly databases: readonly BoundDatabase[];
 }
 

@@ -156,7 +156,7 @@ function reportUnreadable(path: string, at: string, findings: Findings, fix: str
 }
 
 /** Whether the inputs of a configuration and the buses of its profile are the same. */
-export function checkInputs(configuration: Configuration, profile: Profile): Diagnostic[] {
+export function checkInputs(configuration: Configuration, profile: Pick<Profile, 'name' | 'buses'>): Diagnostic[] {
   const known = profile.buses.map((bus) => bus.name);
   const diagnostics: Diagnostic[] = [];
   for (const { bus, line } of configuration.can) {

@@ -88,7 +88,10 @@ export class Remotes {
       !verifier.verify(opened.keyId, opened.toBeSigned, opened.signature)
     ) {
       this.unsigned++;
-      log.warn('a command was not signed by a key this car trusts', { key: hex(opened.keyId) });
+      log.warn('a command was not signed by a key this car trusts', {
+        code: 'command.unsigned' satisfies ErrorCode,
+        key: hex(opened.keyId),
+      });
       return undefined;
     }
     if (opened.command.vin !== vin) {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { vigie } from '../rig/bench.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
 import { smallCar } from './small-car.ts';
 
 let car: ReturnType<typeof smallCar>;
@@ -92,6 +92,67 @@ describe('decode', () => {
     expect(JSON.parse(named.stdout.split('\n')[1] as string).signals.DoorDriver).toBe('Shut');
     const text = await vigie('decode', car.log, '--dbc', car.dbc, '--format', 'text');
     expect(text.stdout.split('\n')[1]).toBe('1700000000.000000 can0 200 BODY DoorDriver=0 BeltDriver=1 BigCounter=7');
+  });
+});
+
+describe('decode of other recordings', () => {
+  const sentence = (body: string): string => {
+    let sum = 0;
+    for (const char of body) sum ^= char.charCodeAt(0);
+    return `$${body}*${sum.toString(16).toUpperCase().padStart(2, '0')}\r\n`;
+  };
+
+  test('NMEA is known by its content; a line per fix', async () => {
+    const file = car.file(
+      'walk.nmea',
+      [0, 1, 2]
+        .flatMap((second) => [
+          sentence(`GPGGA,12000${second}.00,4851.360,N,00217.520,E,1,08,1.0,35.0,M,47.0,M,,`),
+          sentence(`GPRMC,12000${second}.00,A,4851.360,N,00217.520,E,10.0,90.0,010126,,,A`),
+        ])
+        .join(''),
+    );
+    const { status, stdout, stderr } = await vigie('decode', file);
+    expect(status, stderr).toBe(0);
+    const fixes = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, number | string>);
+    expect(fixes).toHaveLength(3);
+    expect(fixes[0]).toMatchObject({ t: Date.UTC(2026, 0, 1, 12), altitude: 35, heading: 90, satellites: 8 });
+    expect(fixes[0]?.['latitude']).toBeCloseTo(48.856, 6);
+    expect(fixes[0]?.['speed']).toBeCloseTo(18.52, 6);
+  });
+
+  test('--obd decodes answers from standard input, in their order; a bad one costs only itself', async () => {
+    const file = car.file(
+      'set.json',
+      JSON.stringify({
+        commands: [
+          {
+            hdr: '7E0',
+            rax: '7E8',
+            cmd: { '01': '0D' },
+            freq: 1,
+            signals: [{ id: 'VSS', fmt: { len: 8, unit: 'kilometersPerHour' }, name: 'Speed' }],
+          },
+        ],
+      }),
+    );
+    const decode = new VigieProcess(['decode', '--obd', file]);
+    decode.write('{"response": "7E8 03 41 0D 3C"}\n{"response": "NO DATA"}\nnonsense\n{"response": "7E803410D10"}\n');
+    decode.endInput();
+    expect(await decode.ended(), decode.output).toBe(0);
+    const lines = decode.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map((line) => line['values'] ?? Object.keys(line))).toEqual([
+      { VSS: 60 },
+      ['error'],
+      ['error'],
+      { VSS: 16 },
+    ]);
   });
 });
 

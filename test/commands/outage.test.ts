@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { upFilter } from '../../protocol/topics.ts';
+import { matchCddl } from '../protocol/cddl/matcher.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { VigieProcess } from '../rig/bench.ts';
 import { MosquittoRig } from '../rig/mosquitto.ts';
@@ -28,6 +29,7 @@ describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () 
   const data = mkdtempSync(join(tmpdir(), 'vigie-outage-'));
   const broker = new MosquittoRig();
   const sequences = new Sequences();
+  const payloads: Uint8Array[] = [];
   const arrivals = new Arrivals<ReturnType<typeof decodeMessage>>();
   let subscriber: CloudClient;
   let bench: VigieProcess;
@@ -42,6 +44,7 @@ describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () 
     await subscriber.subscribe(upFilter(VIN), (_topic, payload, { retained }) => {
       if (retained) return;
       sequences.take(payload);
+      payloads.push(payload);
       arrivals.push(decodeMessage(payload));
     });
   });
@@ -80,5 +83,7 @@ describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () 
     expect(sequences.conflicts).toEqual([]);
     expect([...sequences.boots]).toEqual([1, 2]);
     expect(sequences.messages).toBeGreaterThan(20);
+    const cddl = readFileSync(new URL('../../protocol/generated/vigie.cddl', import.meta.url), 'utf8');
+    for (const payload of payloads) expect(matchCddl(cddl, 'message', payload)).toEqual([]);
   });
 });

@@ -48,6 +48,11 @@ export class VigieProcess {
     this.#child.stdin?.write(text);
   }
 
+  /** Ends its standard input. */
+  endInput(): void {
+    this.#child.stdin?.end();
+  }
+
   /** Sends a signal and resolves with the exit status, or null when the signal ended it. */
   async end(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal);

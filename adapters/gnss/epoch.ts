@@ -1,0 +1,270 @@
+/**
+ * Merges the sentences of one epoch, the moment that a receiver speaks about, into one fix. GGA, GNS, RMC and GLL
+ * carry the time of the epoch; a sentence with another time begins the next. VTG and GSA have no time: they belong to
+ * the epoch that is being told. Of what several sentences say the last counts.
+ */
+import { type Fix, type FixKind, rounded } from './fix.ts';
+import { dateOf, degreesOf, FieldFault, midnight, numberOf, type Sentence, timeOf } from './sentence.ts';
+
+const day = 86_400_000;
+/** Times that differ by less are one: some sentences of a receiver carry more digits than others. */
+const sameMoment = 10;
+/** km/h */
+const knot = 1.852;
+/** GGA counts to twelve in the older versions of the standard. */
+const ggaLimit = 12;
+
+/** More than all systems together have in the sky. */
+const satellitesMost = 256;
+
+/** Sentences that tell a position, and how many fields they must have for that. */
+const positional: Readonly<Record<string, number>> = { GGA: 9, GNS: 9, RMC: 9, GLL: 6 };
+
+class Epoch {
+  /** Milliseconds since midnight. */
+  time: number | undefined;
+  /** UTC milliseconds of midnight. */
+  date: number | undefined;
+  /** What the last sentence that knows says. */
+  valid = false;
+  latitude: number | undefined;
+  longitude: number | undefined;
+  altitude: number | undefined;
+  speed: number | undefined;
+  heading: number | undefined;
+  satellites: number | undefined;
+  /** Of GSA: 1 no fix, 2, 3. */
+  dimension: number | undefined;
+  /** Satellites in GSA, by system and number. */
+  readonly used = new Set<string>();
+  /** Talkers and kinds of positional sentences. */
+  readonly told = new Set<string>();
+}
+
+export class EpochMerger {
+  private readonly give: (fix: Fix) => void;
+  private epoch = new Epoch();
+  /** A moment whose date is known, UTC milliseconds. */
+  private anchor: number | undefined;
+  /** GSA does not come with every epoch of every receiver: what it said last, until the fix is lost. */
+  private dimension: number | undefined;
+  /** The epoch was given since something came. */
+  private given = false;
+  private readonly kinds: ReadonlyMap<string, (sentence: Sentence) => void> = new Map([
+    ['GGA', (sentence) => this.gga(sentence)],
+    ['GNS', (sentence) => this.gns(sentence)],
+    ['RMC', (sentence) => this.rmc(sentence)],
+    ['GLL', (sentence) => this.gll(sentence)],
+    ['VTG', (sentence) => this.vtg(sentence)],
+    ['GSA', (sentence) => this.gsa(sentence)],
+    ['ZDA', (sentence) => this.zda(sentence)],
+  ]);
+
+  constructor(give: (fix: Fix) => void) {
+    this.give = give;
+  }
+
+  /**
+   * @returns what is wrong with the sentence, which then is left out but for a position whose date is wrong.
+   * Sentences of no concern are passed over.
+   */
+  take(sentence: Sentence): string | undefined {
+    try {
+      this.kinds.get(sentence.kind)?.(sentence);
+    } catch (error) {
+      if (error instanceof FieldFault) return `${sentence.talker}${sentence.kind}: ${error.message}`;
+      throw error;
+    }
+    return undefined;
+  }
+
+  /** Gives what is known of the epoch, unless that was given. */
+  settle(): void {
+    if (this.given || this.epoch.told.size === 0) return;
+    this.given = true;
+    this.give(this.fix());
+  }
+
+  /** Begins the next epoch when the sentence cannot belong to this one. Throws before anything is changed. */
+  private enter(sentence: Sentence, time: number | undefined): Epoch {
+    const { kind, talker, fields } = sentence;
+    const least = positional[kind] as number;
+    if (fields.length < least) throw new FieldFault(`${fields.length} fields are too few, ${least} are needed`);
+    const { told, time: current } = this.epoch;
+    const key = talker + kind;
+    const moved = time !== undefined && current !== undefined && Math.abs(time - current) > sameMoment;
+    // GLL may come several times in one epoch. A receiver without time tells its epochs by telling them again.
+    const again = told.has(key) && (kind !== 'GLL' || time === undefined);
+    if (moved || again) this.next();
+    const { epoch } = this;
+    epoch.told.add(key);
+    epoch.time = time ?? epoch.time;
+    this.given = false;
+    return epoch;
+  }
+
+  private next(): void {
+    this.settle();
+    this.epoch = new Epoch();
+    this.given = false;
+  }
+
+  /** The epoch that a sentence without time belongs to: after an epoch that was given, the next. */
+  private current(): Epoch {
+    if (this.given) this.next();
+    return this.epoch;
+  }
+
+  private gga(sentence: Sentence): void {
+    const [time, latitude, ns, longitude, ew, quality, satellites, , altitude] = sentence.fields;
+    const at = timeOf(time);
+    const position = positionOf(latitude, ns, longitude, ew);
+    const metres = heightOf(altitude);
+    const used = countOf(satellites);
+    const epoch = this.enter(sentence, at);
+    if (used !== undefined) epoch.satellites = Math.max(epoch.satellites ?? 0, used);
+    this.place(epoch, quality !== '' && quality !== '0', position);
+    if (metres !== undefined) epoch.altitude = metres;
+  }
+
+  private gns(sentence: Sentence): void {
+    const [time, latitude, ns, longitude, ew, mode = '', satellites, , altitude] = sentence.fields;
+    const at = timeOf(time);
+    const position = positionOf(latitude, ns, longitude, ew);
+    const metres = heightOf(altitude);
+    const used = countOf(satellites);
+    const epoch = this.enter(sentence, at);
+    if (used !== undefined) epoch.satellites = used;
+    // One letter per system; N: this system has no fix.
+    this.place(epoch, /[^N]/.test(mode), position);
+    if (metres !== undefined) epoch.altitude = metres;
+  }
+
+  private rmc(sentence: Sentence): void {
+    const [time, status, latitude, ns, longitude, ew, knots, course, date] = sentence.fields;
+    const valid = status === 'A';
+    const at = timeOf(time);
+    const position = positionOf(latitude, ns, longitude, ew);
+    const speed = speedOf(knots);
+    const heading = courseOf(course);
+    const epoch = this.enter(sentence, at);
+    this.place(epoch, valid, position);
+    if (speed !== undefined) epoch.speed = speed * knot;
+    if (heading !== undefined) epoch.heading = heading;
+    // Without a fix receivers send all kinds of dates.
+    if (valid) epoch.date = dateOf(date) ?? epoch.date;
+  }
+
+  private gll(sentence: Sentence): void {
+    const [latitude, ns, longitude, ew, time, status, mode] = sentence.fields;
+    const position = positionOf(latitude, ns, longitude, ew);
+    this.place(this.enter(sentence, timeOf(time)), status === 'A' && mode !== 'N', position);
+  }
+
+  private place(epoch: Epoch, valid: boolean, position: readonly [number, number] | undefined): void {
+    epoch.valid = valid && position !== undefined;
+    if (epoch.valid && position !== undefined) [epoch.latitude, epoch.longitude] = position;
+  }
+
+  private vtg({ fields }: Sentence): void {
+    const [course, , , , knots, , kilometres, , mode] = fields;
+    // No letters of units: the form before version 2, course true, magnetic, knots, km/h.
+    const old = fields.length < 8 && fields[1] !== 'T';
+    const heading = courseOf(course);
+    const speed = speedOf(old ? fields[2] : knots);
+    const kmh = speedOf(old ? fields[3] : kilometres);
+    if (mode === 'N') return;
+    const epoch = this.current();
+    if (heading !== undefined) epoch.heading = heading;
+    const value = speed === undefined ? kmh : speed * knot;
+    if (value !== undefined) epoch.speed = value;
+  }
+
+  private gsa({ talker, fields }: Sentence): void {
+    const epoch = this.current();
+    const dimension = Number(fields[1]);
+    if (dimension === 1 || dimension === 2 || dimension === 3) {
+      // One GSA per system: a system without satellites does not take the fix away from the others.
+      epoch.dimension = Math.max(epoch.dimension ?? 1, dimension);
+    }
+    // Twelve satellites and three dilutions; version 4.10 adds the system, which else is the talker's.
+    const system = fields.length > 17 ? fields[17] : talker;
+    for (const satellite of fields.slice(2, 14)) {
+      if (satellite !== '' && epoch.used.size < satellitesMost)
+        epoch.used.add(`${talker === 'GN' ? system : talker}${satellite}`);
+    }
+  }
+
+  /** Tells the date; its time may be that of the next second pulse, so it is no epoch of its own. */
+  private zda({ fields }: Sentence): void {
+    const [time, ...rest] = fields;
+    const [dayOfMonth, month, year] = rest.map((field) => (/^\d+$/.test(field) ? Number(field) : undefined));
+    const at = timeOf(time);
+    if (at === undefined || dayOfMonth === undefined || month === undefined || year === undefined) return;
+    const start = midnight(year, month, dayOfMonth);
+    if (start === undefined) throw new FieldFault(`there is no such date: ${rest.slice(0, 3).join()}`);
+    this.anchor = start + at;
+  }
+
+  private fix(): Fix {
+    const { epoch } = this;
+    const kind = this.kind(epoch);
+    const t = this.instant(epoch);
+    if (t !== undefined) this.anchor = t;
+    const satellites = satellitesOf(epoch);
+    const fix: { -readonly [member in keyof Fix]: Fix[member] } = { fix: kind };
+    if (t !== undefined) fix.t = t;
+    if (satellites !== undefined) fix.satellites = satellites;
+    if (kind === 'none') return fix;
+    fix.latitude = epoch.latitude as number;
+    fix.longitude = epoch.longitude as number;
+    if (epoch.altitude !== undefined) fix.altitude = epoch.altitude;
+    if (epoch.speed !== undefined) fix.speed = rounded(epoch.speed, 6);
+    if (epoch.heading !== undefined) fix.heading = epoch.heading;
+    return fix;
+  }
+
+  /** GSA says it; without GSA an altitude of at least four satellites is a third dimension. */
+  private kind(epoch: Epoch): FixKind {
+    if (epoch.dimension !== undefined) this.dimension = epoch.dimension;
+    if (!epoch.valid || epoch.dimension === 1) {
+      this.dimension = undefined;
+      return 'none';
+    }
+    if (this.dimension !== undefined && this.dimension > 1) return this.dimension === 3 ? '3D' : '2D';
+    return epoch.altitude !== undefined && (satellitesOf(epoch) ?? 0) >= 4 ? '3D' : '2D';
+  }
+
+  /** Without a date of its own an epoch is at the time of day that is nearest to the last moment known. */
+  private instant({ time, date }: Epoch): number | undefined {
+    if (time === undefined) return undefined;
+    if (date !== undefined) return date + time;
+    const { anchor } = this;
+    if (anchor === undefined) return undefined;
+    const at = Math.floor(anchor / day) * day + time;
+    if (at - anchor > day / 2) return at - day;
+    return anchor - at > day / 2 ? at + day : at;
+  }
+}
+
+/** Beyond what a receiver may be exported to measure (18 km, 1000 knots) and far beyond any car. */
+const heightOf = (field: string | undefined) => numberOf(field, 'the altitude', -20_000, 100_000);
+const speedOf = (field: string | undefined) => numberOf(field, 'the speed', 0, 100_000);
+const courseOf = (field: string | undefined) => numberOf(field, 'the course', 0, 360);
+const countOf = (field: string | undefined) => numberOf(field, 'the number of satellites', 0, satellitesMost);
+
+function positionOf(
+  latitude: string | undefined,
+  ns: string | undefined,
+  longitude: string | undefined,
+  ew: string | undefined,
+): readonly [number, number] | undefined {
+  const north = degreesOf(latitude, ns, 'NS');
+  const east = degreesOf(longitude, ew, 'EW');
+  return north === undefined || east === undefined ? undefined : [north, east];
+}
+
+function satellitesOf({ satellites, used }: Epoch): number | undefined {
+  if (satellites === undefined) return used.size === 0 ? undefined : used.size;
+  return satellites >= ggaLimit ? Math.max(satellites, used.size) : satellites;
+}

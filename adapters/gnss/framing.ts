@@ -1,0 +1,209 @@
+/**
+ * Finds the records in what a receiver sends: NMEA 0183 sentences, JSON lines of gpsd, SiRF binary frames, comment
+ * lines of recorded logs. Everything else (other binary protocols, noise) is passed over. Lines end with CR, LF or
+ * both; a sentence also ends with its checksum.
+ */
+
+/** What was found; `line` is 1-based. */
+export interface RecordSink {
+  /** From `$` to the checksum, or to the line end when there is none. */
+  sentence?(text: string, line: number): void;
+  /** A line that begins with `{"class":`. */
+  json?(text: string, line: number): void;
+  /** A line that begins with `#`. */
+  comment?(text: string): void;
+  /** Payload of a frame whose checksum is right; valid during the call. */
+  sirf?(payload: Uint8Array): void;
+  fault(line: number, message: string): void;
+}
+
+/** Longest sentence looked at. IEC 61162-1 §7.1 allows 82 characters; receivers with many satellites send more. */
+export const longestSentence = 1024;
+/** Longest line of JSON or comment: a sky view with all satellites has some 20,000 characters. */
+export const longestLine = 65_536;
+/** Payload of the longest SiRF frame (SiRF Binary Protocol Reference Manual, transport message). */
+const longestSirf = 1023;
+const sirfFraming = 8;
+
+const LF = 10;
+const CR = 13;
+const TAB = 9;
+const HASH = 35;
+const DOLLAR = 36;
+const STAR = 42;
+const BRACE = 123;
+
+const jsonStart = new TextEncoder().encode('{"class":');
+/** Talker and sentence, or a proprietary address: what tells a sentence from a dollar sign in binary data. */
+const address = /^\$[A-Z][A-Z\d]{2,9},/;
+
+/** Keeps no more than one unfinished record. */
+export class Framer {
+  private readonly sink: RecordSink;
+  private buffer = new Uint8Array(4096);
+  private start = 0;
+  private end = 0;
+  /** Up to here the unfinished line at `start` was searched for its end. */
+  private examined = 0;
+  private line = 1;
+  private lineStart = true;
+  private afterReturn = false;
+  private last = false;
+
+  constructor(sink: RecordSink) {
+    this.sink = sink;
+  }
+
+  push(bytes: Uint8Array): void {
+    for (let from = 0; from < bytes.length; from += longestLine) {
+      this.append(bytes.subarray(from, from + longestLine));
+      this.scan();
+    }
+  }
+
+  /** What is unfinished now will never be finished. */
+  finish(): void {
+    this.last = true;
+    this.scan();
+    this.last = false;
+  }
+
+  private append(bytes: Uint8Array): void {
+    if (this.start > 0) {
+      this.buffer.copyWithin(0, this.start, this.end);
+      this.end -= this.start;
+      this.examined = Math.max(0, this.examined - this.start);
+      this.start = 0;
+    }
+    if (this.end + bytes.length > this.buffer.length) {
+      const larger = new Uint8Array(Math.max(this.buffer.length * 2, this.end + bytes.length));
+      larger.set(this.buffer.subarray(0, this.end));
+      this.buffer = larger;
+    }
+    this.buffer.set(bytes, this.end);
+    this.end += bytes.length;
+  }
+
+  private scan(): void {
+    while (this.start < this.end) {
+      const next = this.record();
+      if (next === undefined) {
+        this.examined = this.end;
+        return;
+      }
+      this.examined = 0;
+      this.pass(next);
+    }
+  }
+
+  /** Where the record at `start` ends, or the byte that is none; undefined when more bytes must tell. */
+  private record(): number | undefined {
+    const { buffer, start, sink } = this;
+    const code = buffer[start];
+    if (code === DOLLAR) return this.sentence();
+    if (code === 0xa0 && sink.sirf !== undefined) return this.sirf();
+    if (!this.lineStart) return start + 1;
+    if (code === HASH) return this.textLine((text) => sink.comment?.(text));
+    if (code === BRACE && this.begins(jsonStart)) return this.textLine((text, line) => sink.json?.(text, line));
+    return start + 1;
+  }
+
+  /** True also when the bytes that are there begin as `wanted` does. */
+  private begins(wanted: Uint8Array): boolean {
+    const there = Math.min(wanted.length, this.end - this.start);
+    for (let i = 0; i < there; i++) if (this.buffer[this.start + i] !== wanted[i]) return false;
+    return true;
+  }
+
+  private sentence(): number | undefined {
+    const { buffer, start, end } = this;
+    let at = start + 1;
+    while (at < end && isText(buffer[at] as number) && at - start < longestSentence) at++;
+    if (at === end && !this.last) return undefined;
+    const code = buffer[at];
+    if (at < end && code === STAR) {
+      if (end - at < 3 && !this.last) return undefined;
+      if (end - at >= 3 && isHex(buffer[at + 1] as number) && isHex(buffer[at + 2] as number)) {
+        return this.found(at + 3);
+      }
+      return this.broken(at, 'the checksum is not two hexadecimal digits');
+    }
+    if (at < end && (code === CR || code === LF)) return this.found(at);
+    return this.broken(at, at - start >= longestSentence ? 'the sentence is too long' : 'the sentence was cut');
+  }
+
+  private found(to: number): number {
+    const text = this.text(to);
+    if (!address.test(text)) return this.start + 1;
+    this.sink.sentence?.(text, this.line);
+    return to;
+  }
+
+  private broken(to: number, message: string): number {
+    if (this.sink.sentence === undefined || !address.test(this.text(to))) return this.start + 1;
+    this.sink.fault(this.line, message);
+    return to;
+  }
+
+  private textLine(take: (text: string, line: number) => void): number | undefined {
+    const { buffer, start, end } = this;
+    let at = Math.max(start, this.examined);
+    while (at < end && isLineText(buffer[at] as number)) at++;
+    if (at - start > longestLine) {
+      if (buffer[start] === BRACE) this.sink.fault(this.line, `the line is longer than ${longestLine} bytes`);
+      return start + 1;
+    }
+    if (at === end && !this.last) return undefined;
+    if (at < end && buffer[at] !== CR && buffer[at] !== LF) return start + 1;
+    take(new TextDecoder().decode(buffer.subarray(start, at)), this.line);
+    return at;
+  }
+
+  /** A0 A2, length and payload, sum of the payload's bytes modulo 2^15, B0 B3; big-endian. */
+  private sirf(): number | undefined {
+    const { buffer, start, end } = this;
+    const there = end - start;
+    if (there < 4) return this.last || (there > 1 && buffer[start + 1] !== 0xa2) ? start + 1 : undefined;
+    const length = ((buffer[start + 2] as number) << 8) | (buffer[start + 3] as number);
+    if (buffer[start + 1] !== 0xa2 || length === 0 || length > longestSirf) return start + 1;
+    const next = start + length + sirfFraming;
+    if (next > end) return this.last ? start + 1 : undefined;
+    if (buffer[next - 2] !== 0xb0 || buffer[next - 1] !== 0xb3) return start + 1;
+    const payload = buffer.subarray(start + 4, next - 4);
+    const sum = payload.reduce((total, byte) => (total + byte) & 0x7fff, 0);
+    if (sum !== (((buffer[next - 4] as number) << 8) | (buffer[next - 3] as number))) {
+      this.sink.fault(this.line, 'the checksum of the SiRF frame is wrong');
+      return start + 1;
+    }
+    this.sink.sirf?.(payload);
+    return next;
+  }
+
+  private text(to: number): string {
+    return String.fromCharCode(...this.buffer.subarray(this.start, to));
+  }
+
+  /** Goes on to `to`, counting lines on the way. */
+  private pass(to: number): void {
+    const { buffer } = this;
+    for (; this.start < to; this.start++) {
+      const code = buffer[this.start];
+      if (code === CR || (code === LF && !this.afterReturn)) this.line++;
+      this.afterReturn = code === CR;
+      this.lineStart = code === CR || code === LF;
+    }
+  }
+}
+
+function isText(code: number): boolean {
+  return code >= 32 && code < 127 && code !== DOLLAR && code !== STAR;
+}
+
+/** Text of comments and JSON may be UTF-8. */
+function isLineText(code: number): boolean {
+  return (code >= 32 && code !== 127) || code === TAB;
+}
+
+function isHex(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
+}

@@ -1,0 +1,125 @@
+/**
+ * Fixes out of gpsd's JSON protocol (gpsd_json(5)): `{"class":"TPV",…}` a line for position and time, `SKY` for the
+ * satellites. gpsd reports the same moment several times while it does not know where a receiver's epoch ends: they
+ * become one fix.
+ */
+import { Faults, type Fix, type FixKind, type FixParser, rounded } from './fix.ts';
+import { Framer } from './framing.ts';
+
+/** What a Date can hold (ECMA-262 §21.4.1.1), milliseconds. */
+const farthest = 8.64e15;
+
+type Report = Readonly<Record<string, unknown>>;
+
+export class GpsdParser implements FixParser {
+  readonly faults: Faults;
+  private readonly framer: Framer;
+  private fixes: Fix[] = [];
+  /** Becomes a fix when something of another moment comes. */
+  private held: Report | undefined;
+  private satellites: number | undefined;
+
+  /** @param file what diagnostics name: a file, or gpsd's address */
+  constructor({ file }: { readonly file: string }) {
+    this.faults = new Faults(file);
+    this.framer = new Framer({
+      json: (text, line) => this.report(text, line),
+      fault: (line, message) => this.faults.add(line, message),
+    });
+  }
+
+  push(bytes: Uint8Array): readonly Fix[] {
+    this.framer.push(bytes);
+    return this.taken();
+  }
+
+  settle(): readonly Fix[] {
+    if (this.held !== undefined) this.fixes.push(fixOf(this.held, this.satellites));
+    this.held = undefined;
+    return this.taken();
+  }
+
+  finish(): readonly Fix[] {
+    this.framer.finish();
+    return this.settle();
+  }
+
+  private taken(): readonly Fix[] {
+    const { fixes } = this;
+    this.fixes = [];
+    return fixes;
+  }
+
+  private report(text: string, line: number): void {
+    const report = read(text);
+    if (report === undefined) {
+      this.faults.add(line, 'the line is not a JSON object');
+    } else if (report['class'] === 'TPV') {
+      this.tpv(report);
+    } else if (report['class'] === 'SKY') {
+      this.satellites = satellitesOf(report) ?? this.satellites;
+    }
+  }
+
+  private tpv(report: Report): void {
+    const { held } = this;
+    const time = report['time'];
+    const same = time !== undefined && held?.['time'] === time && held['device'] === report['device'];
+    if (held !== undefined && !same) this.fixes.push(fixOf(held, this.satellites));
+    this.held = report;
+  }
+}
+
+function read(text: string): Report | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Report) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function fixOf(report: Report, satellites: number | undefined): Fix {
+  const latitude = numberOf(report['lat'], 90);
+  const longitude = numberOf(report['lon'], 180);
+  const mode = latitude === undefined || longitude === undefined ? 0 : numberOf(report['mode']);
+  const kind: FixKind = mode === 3 ? '3D' : mode === 2 ? '2D' : 'none';
+  const t = timeOf(report['time']);
+  const fix: { -readonly [member in keyof Fix]: Fix[member] } = { fix: kind };
+  if (t !== undefined) fix.t = t;
+  if (satellites !== undefined) fix.satellites = satellites;
+  if (latitude === undefined || longitude === undefined || kind === 'none') return fix;
+  fix.latitude = latitude;
+  fix.longitude = longitude;
+  // Before 3.20 there was only `alt`, above mean sea level for most receivers.
+  const altitude = numberOf(report['altMSL']) ?? numberOf(report['alt']);
+  const speed = numberOf(report['speed']);
+  const heading = numberOf(report['track']);
+  if (altitude !== undefined) fix.altitude = altitude;
+  if (speed !== undefined) fix.speed = rounded(speed * 3.6, 6);
+  if (heading !== undefined) fix.heading = heading;
+  return fix;
+}
+
+/** `uSat` since 3.22, before that a list with a mark on each. */
+function satellitesOf(report: Report): number | undefined {
+  const used = numberOf(report['uSat']);
+  const list = report['satellites'];
+  if (used !== undefined || !Array.isArray(list)) return used;
+  return list.filter((entry: unknown) => isReport(entry) && entry['used'] === true).length;
+}
+
+function isReport(value: unknown): value is Report {
+  return typeof value === 'object' && value !== null;
+}
+
+function numberOf(value: unknown, most = Number.MAX_VALUE): number | undefined {
+  return typeof value === 'number' && Math.abs(value) <= most ? value : undefined;
+}
+
+/** ISO 8601 since 2.96, before that seconds since 1970. */
+function timeOf(value: unknown): number | undefined {
+  const at = typeof value === 'number' ? Math.round(value * 1000) : Date.parse(String(value));
+  return Math.abs(at) <= farthest ? at : undefined;
+}

@@ -1,0 +1,50 @@
+/** Fixes as readings, so that a profile maps `{ message: GNSS, signal: latitude }` as it does signals of the bus. */
+import type { ReadingSink } from '../../agent/ports.ts';
+import type { Fix } from './fix.ts';
+
+/** The message name under which a profile finds the signals. */
+export const gnssMessage = 'GNSS';
+
+/**
+ * What a profile may name:
+ *
+ * | signal | unit |
+ * |---|---|
+ * | `latitude`, `longitude` | degrees, WGS 84; only with a fix |
+ * | `altitude` | metres above mean sea level; only with a fix |
+ * | `speed` | km/h over ground; only with a fix |
+ * | `heading` | degrees from true north, course over ground; only with a fix |
+ * | `fix` | 0 none, 2 two-dimensional, 3 three-dimensional |
+ * | `satellites` | count used in the solution |
+ */
+export const gnssSignals = ['latitude', 'longitude', 'altitude', 'speed', 'heading', 'fix', 'satellites'] as const;
+export type GnssSignal = (typeof gnssSignals)[number];
+
+const dimensions = { none: 0, '2D': 2, '3D': 3 } as const;
+
+/** Delivers the signals that are wanted; others, and signals of other messages, are none of its concern. */
+export class FixReadings {
+  private readonly wanted: readonly (readonly [number, GnssSignal])[];
+  private readonly sink: ReadingSink;
+
+  /** @param wanted the decoder's list: the place of a signal in it is the index of its readings */
+  constructor(wanted: readonly { readonly message: string; readonly signal: string }[], sink: ReadingSink) {
+    this.wanted = wanted.flatMap(({ message, signal }, index) => {
+      const known = message === gnssMessage ? gnssSignals.find((name) => name === signal) : undefined;
+      return known === undefined ? [] : [[index, known] as const];
+    });
+    this.sink = sink;
+  }
+
+  /**
+   * The readings of one fix, and that they are all. Members that the receiver did not give have no reading.
+   * @param at UTC milliseconds at which the fix counts: its own time, or when it arrived
+   */
+  deliver(fix: Fix, at: number): void {
+    for (const [index, signal] of this.wanted) {
+      const value = signal === 'fix' ? dimensions[fix.fix] : fix[signal];
+      if (value !== undefined) this.sink.reading(index, value, value, at);
+    }
+    this.sink.settled(at);
+  }
+}

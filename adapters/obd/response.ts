@@ -1,0 +1,139 @@
+import { adapterLines } from './adapter-line.ts';
+import { hexByte } from './hex.ts';
+import { IsotpAssembler, joined } from './isotp.ts';
+
+/** One answer of one ECU. */
+export interface ObdMessage {
+  /** Header as printed, upper-case hex without spaces; empty when the adapter prints none. */
+  readonly header: string;
+  /** Begins with the service identifier of the answer, or 7F. */
+  readonly data: Uint8Array;
+  /** Its length was known, so it is complete; a line without header could have been cut. */
+  readonly complete: boolean;
+}
+
+/** Frames that made no message, and words of the adapter. */
+export interface ResponseFault {
+  /** Sender, as in {@link ObdMessage.header}; empty when it is not known. */
+  readonly header: string;
+  readonly message: string;
+  /** The ECU began a new message instead; no loss where that one is the answer. */
+  readonly replaced: boolean;
+}
+
+export interface ObdResponse {
+  readonly messages: readonly ObdMessage[];
+  readonly faults: readonly ResponseFault[];
+  /** What the adapter said instead of, or after, an answer. */
+  readonly complaints: readonly string[];
+}
+
+/**
+ * Whether a frame behind this header begins with an extended address; `first` and `second` are its first bytes,
+ * `receiving` says that the header's normally addressed message waits for more frames.
+ */
+export type ExtendedAddressing = (header: string, first: number, second: number, receiving: boolean) => boolean;
+
+/**
+ * Reads what an ELM327 class adapter printed for one request: frames with or without header and spaces, messages in
+ * `0:` `1:` form, echoes, prompts and complaints. Throws nothing: what is wrong is in the result.
+ */
+export function readResponse(text: string, extended: ExtendedAddressing): ObdResponse {
+  const messages: ObdMessage[] = [];
+  const faults: ResponseFault[] = [];
+  const complaints: string[] = [];
+  const isotp = new IsotpAssembler();
+  const segments = new Segments();
+  for (const line of adapterLines(text)) {
+    switch (line.kind) {
+      case 'frame': {
+        const [first = 0, second = 0] = line.data;
+        if (extended(line.header, first, second, isotp.receives(line.header))) {
+          isotp.frame(`${line.header} ${hexByte(first)}`, line.data.subarray(1));
+        } else isotp.frame(line.header, line.data);
+        break;
+      }
+      case 'message':
+        messages.push({ header: line.header, data: line.data, complete: true });
+        break;
+      case 'bare':
+        messages.push({ header: '', data: line.data, complete: false });
+        break;
+      case 'length':
+        segments.length(line.bytes);
+        break;
+      case 'segment':
+        segments.segment(line.index, line.data);
+        break;
+      case 'complaint':
+        complaints.push(`${line.text}: ${line.meaning}`);
+        break;
+      case 'other':
+    }
+  }
+  isotp.end();
+  segments.end();
+  for (const { sender, data } of isotp.messages) messages.push({ header: headerOf(sender), data, complete: true });
+  for (const { sender, message, replaced } of isotp.faults) {
+    faults.push({ header: headerOf(sender), message: `${sender}: ${message}`, replaced });
+  }
+  return {
+    messages: [...messages, ...segments.messages],
+    faults: [...faults, ...segments.faults.map((message) => ({ header: '', message, replaced: false }))],
+    complaints,
+  };
+}
+
+function headerOf(sender: string): string {
+  return sender.split(' ', 1)[0] as string;
+}
+
+/** Puts together answers printed as `014`, `0: …`, `1: …` (ELM327 data sheet, "Multiline Responses"). */
+class Segments {
+  readonly messages: ObdMessage[] = [];
+  readonly faults: string[] = [];
+  #announced: number | undefined;
+  #parts: Uint8Array[] = [];
+  #spoilt = false;
+
+  length(bytes: number): void {
+    this.end();
+    this.#announced = bytes;
+  }
+
+  segment(index: number, data: Uint8Array): void {
+    if (index === 0 && this.#parts.length > 0 && this.#parts.length % 16 !== 0) {
+      this.#spoil('lines of several ECUs cannot be told apart, or a line is missing: line 0 came again (use ATH1)');
+    }
+    const expected = this.#parts.length % 16;
+    if (!this.#spoilt && index !== expected) {
+      this.#spoil(
+        `line ${expected.toString(16).toUpperCase()}: is missing or out of order: ${index.toString(16)}: came`,
+      );
+    }
+    if (!this.#spoilt) this.#parts.push(data);
+  }
+
+  /** Closes the answer that is being read. */
+  end(): void {
+    const parts = this.#parts;
+    const announced = this.#announced;
+    const spoilt = this.#spoilt;
+    this.#parts = [];
+    this.#announced = undefined;
+    this.#spoilt = false;
+    if (spoilt) return;
+    const data = joined(parts);
+    if (announced !== undefined && data.length < announced) {
+      this.faults.push(`lines are missing: ${data.length} of ${announced} bytes came`);
+      return;
+    }
+    if (data.length === 0) return;
+    this.messages.push({ header: '', data: data.subarray(0, announced), complete: announced !== undefined });
+  }
+
+  #spoil(message: string): void {
+    this.#spoilt = true;
+    this.faults.push(message);
+  }
+}

@@ -1,0 +1,153 @@
+import { hexOf } from './hex.ts';
+
+/**
+ * How a value lies in an answer, as OBDb signal sets (`signalsets/v3`) describe it. Bits are counted from the first
+ * data byte after the echoed PID or DID, most significant bit first:
+ *
+ *     byte        0                 1
+ *     bix   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15
+ *                 └── bix 4, len 8 ──┘
+ */
+export interface SignalFormat {
+  /** Bit index of the value's first bit. */
+  readonly bix: number;
+  /** Length in bits, 1..{@link LONGEST_FIELD}. */
+  readonly len: number;
+  /** The value's bytes come least significant first. */
+  readonly blsb: boolean;
+  /** Two's complement. */
+  readonly sign: boolean;
+  readonly mul: number;
+  readonly div: number;
+  readonly add: number;
+  /** The value is clamped to `min`..`max`; a `min` that is left out is 0 where there is a `max`. */
+  readonly min?: number;
+  readonly max?: number;
+  /** At or below `nullmin`, at or above `nullmax` (physical, before clamping) there is no value. */
+  readonly nullmin?: number;
+  readonly nullmax?: number;
+  readonly unit?: string;
+  /** Names of raw values. */
+  readonly map?: ReadonlyMap<string, string>;
+}
+
+/** What a signal decodes to. Integers beyond 2^53 and text are strings. */
+export type ObdValue = number | string;
+
+/** Data of one answer to a value; `null`: the format says that there is none; undefined: the data is too short. */
+export type FieldReader = (data: Uint8Array) => ObdValue | null | undefined;
+
+/** An ISO-TP message of 4095 bytes in bits: no field of a signal set is longer. */
+export const LONGEST_FIELD = 4095 * 8;
+
+/** Chooses the conversion once, when the signal set is loaded. */
+export function fieldReader(format: SignalFormat): FieldReader {
+  const read = format.len <= 48 ? narrow(format) : wide(format);
+  const end = Math.ceil((format.bix + format.len) / 8);
+  if (format.map !== undefined) {
+    const names = format.map;
+    return (data) => {
+      if (data.length < end) return undefined;
+      const raw = read(data);
+      return names.get(String(raw)) ?? exact(raw);
+    };
+  }
+  if (format.unit === 'ascii' && format.len % 8 === 0) {
+    return (data) => (data.length < end ? undefined : asciiText(fieldBytes(format, data)));
+  }
+  const convert = scaling(format);
+  return (data) => (data.length < end ? undefined : convert(read(data)));
+}
+
+type Raw = number | bigint;
+
+function scaling(format: SignalFormat): (raw: Raw) => ObdValue | null {
+  const { mul, div, add, nullmin, nullmax } = format;
+  const upper = format.max ?? Number.POSITIVE_INFINITY;
+  const lower = format.min ?? (format.max === undefined ? Number.NEGATIVE_INFINITY : 0);
+  // Bounds that are equal or swapped say nothing about the value.
+  const clamps = upper > lower;
+  const plain = mul === 1 && div === 1 && add === 0;
+  return (raw) => {
+    const value = (Number(raw) * mul) / div + add;
+    if (nullmin !== undefined && value <= nullmin) return null;
+    if (nullmax !== undefined && value >= nullmax) return null;
+    if (clamps && value < lower) return lower;
+    if (clamps && value > upper) return upper;
+    if (!Number.isFinite(value)) return null;
+    return plain ? exact(raw) : value;
+  };
+}
+
+/** Integers that a double cannot hold are written out. */
+function exact(raw: Raw): ObdValue {
+  const value = Number(raw);
+  return Number.isSafeInteger(value) ? value : String(raw);
+}
+
+/** Fields of up to 48 bits span at most 7 bytes; they are read without BigInt. */
+function narrow(format: SignalFormat): (data: Uint8Array) => number {
+  const { bix, len, sign } = format;
+  const first = bix >> 3;
+  const last = (bix + len - 1) >> 3;
+  const span = 2 ** len;
+  /** The field's bits in the last byte begin above this weight. */
+  const weight = 2 ** (8 * (last + 1) - bix - len);
+  const at = byteOrder(format);
+  return (data) => {
+    let value = 0;
+    for (let i = first; i < last; i++) value = value * 256 + (data[at(i)] as number);
+    // What lies before the field goes before the last byte comes: 56 bits would not fit the 53 of a double.
+    value = ((value % ((span * weight) / 256)) * 256) / weight + Math.floor((data[at(last)] as number) / weight);
+    value %= span;
+    return sign && value >= span / 2 ? value - span : value;
+  };
+}
+
+function wide(format: SignalFormat): (data: Uint8Array) => bigint {
+  const { bix, len, sign } = format;
+  const last = (bix + len - 1) >> 3;
+  const drop = BigInt(8 * (last + 1) - bix - len);
+  return (data) => {
+    const value = BigInt.asUintN(len, BigInt(`0x${hexOf(orderedBytes(format, data))}`) >> drop);
+    return sign ? BigInt.asIntN(len, value) : value;
+  };
+}
+
+/** With `blsb` the whole bytes that the field's length needs change places, beginning with its first byte. */
+function byteOrder(format: SignalFormat): (index: number) => number {
+  const first = format.bix >> 3;
+  const count = Math.ceil(format.len / 8);
+  if (!format.blsb || count < 2) return (index) => index;
+  return (index) => (index < first + count ? 2 * first + count - 1 - index : index);
+}
+
+function orderedBytes(format: SignalFormat, data: Uint8Array): Uint8Array {
+  const first = format.bix >> 3;
+  const last = (format.bix + format.len - 1) >> 3;
+  const at = byteOrder(format);
+  const bytes = new Uint8Array(last - first + 1);
+  for (let i = first; i <= last; i++) bytes[i - first] = data[at(i)] as number;
+  return bytes;
+}
+
+function fieldBytes(format: SignalFormat, data: Uint8Array): Uint8Array {
+  const bytes = orderedBytes(format, data);
+  const shift = format.bix & 7;
+  if (shift === 0) return bytes;
+  const shifted = new Uint8Array(format.len / 8);
+  for (let i = 0; i < shifted.length; i++) {
+    shifted[i] = (((bytes[i] as number) << shift) | ((bytes[i + 1] as number) >> (8 - shift))) & 0xff;
+  }
+  return shifted;
+}
+
+/** Printable ASCII; padding (00, FF, spaces at the ends) is left out, anything else becomes `.`. */
+export function asciiText(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) {
+    if (byte === 0x00 || byte === 0xff) continue;
+    text += byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.';
+  }
+  return text.trim();
+}

@@ -1,0 +1,53 @@
+import { type Fix, isFixRecording, openFixLog } from '../adapters/gnss/index.ts';
+import { complain, type Format, type Lines, progressBar } from './output.ts';
+
+/**
+ * True for a recording of a receiver (NMEA 0183) or of gpsd, by its content, gzip included; never for standard
+ * input, which cannot be read twice. Throws `input.unreadable`.
+ */
+export async function isFixLog(path: string): Promise<boolean> {
+  return path !== '-' && (await isFixRecording(path));
+}
+
+/**
+ * Prints a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites}; `t` in UTC milliseconds,
+ * degrees, metres above mean sea level, km/h. What the receiver does not give is absent.
+ * Throws `input.unreadable`, `input.malformed`.
+ */
+export async function decodeFixes(path: string, format: Format, lines: Lines): Promise<void> {
+  const log = await openFixLog(path, Date.now());
+  const bar = progressBar(log.size);
+  let count = 0;
+  try {
+    for await (const fixes of log.fixes()) {
+      for (const fix of fixes) {
+        lines.line(format === 'ndjson' ? ndjson(fix) : text(fix));
+        if (lines.full) await lines.flush();
+      }
+      count += fixes.length;
+      bar.update(log.position, count);
+    }
+  } finally {
+    bar.stop();
+    log.close();
+  }
+  if (log.faults.count === 0) return;
+  complain(log.faults.first);
+  process.stderr.write(`${path}: ${log.faults.count} broken sentences were left out\n`);
+}
+
+function ndjson(fix: Fix): string {
+  const { t, latitude, longitude, altitude, speed, heading, satellites } = fix;
+  return JSON.stringify({ t, latitude, longitude, altitude, speed, heading, fix: fix.fix, satellites });
+}
+
+function text(fix: Fix): string {
+  const { t, latitude, longitude, altitude, speed, heading, satellites } = fix;
+  const parts = [t === undefined ? 'date unknown' : new Date(t).toISOString(), fix.fix === 'none' ? 'no fix' : fix.fix];
+  if (latitude !== undefined && longitude !== undefined) parts.push(`${latitude.toFixed(7)} ${longitude.toFixed(7)}`);
+  if (altitude !== undefined) parts.push(`${altitude.toFixed(1)} m`);
+  if (speed !== undefined) parts.push(`${speed.toFixed(1)} km/h`);
+  if (heading !== undefined) parts.push(`${heading.toFixed(1)}°`);
+  if (satellites !== undefined) parts.push(`${satellites} satellites`);
+  return parts.join(' ');
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import {
+  type DecodedExchange,
+  ObdDecoder,
+  type ObdExchange,
+  parseSignalSet,
+  type SignalSet,
+} from '../adapters/obd/index.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { complain, type Format, type Lines } from './output.ts';
+
+/**
+ * `vigie decode --obd`: answers of an ELM327 class adapter on standard input, `{command?, response}` a line, decoded
+ * by signal sets; one line of `{command, values}` or `{error}` each, in the same order.
+ * @throws VigieError `input.unreadable` or `input.malformed` for a signal set, with file and line.
+ */
+export async function decodeObd(signalSetPaths: string[], format: Format, lines: Lines): Promise<void> {
+  const decoder = new ObdDecoder(signalSetPaths.map(load));
+  const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+  let number = 0;
+  for await (const line of input) {
+    number++;
+    if (line.trim() === '') continue;
+    const outcome = decoded(decoder, line, number);
+    lines.line(format === 'ndjson' ? JSON.stringify(outcome) : text(outcome));
+    if (lines.full) await lines.flush();
+  }
+  await lines.flush();
+}
+
+type Outcome = DecodedExchange | { readonly error: string };
+
+function decoded(decoder: ObdDecoder, line: string, number: number): Outcome {
+  try {
+    return decoder.decode(exchange(line, number));
+  } catch (error) {
+    if (error instanceof VigieError) return { error: error.message };
+    throw error;
+  }
+}
+
+function exchange(line: string, number: number): ObdExchange {
+  const where = `standard input:${number}`;
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new VigieError('input.malformed', 'not JSON; write {"command": "010D", "response": "7E8 03 41 0D 00"}', {
+      where,
+      cause,
+    });
+  }
+  if (typeof value !== 'object' || value === null)
+    throw new VigieError('input.malformed', 'must be an object', { where });
+  const { command, response } = value as { command?: unknown; response?: unknown };
+  if (typeof response !== 'string') {
+    throw new VigieError('input.malformed', '"response" must be the text that the adapter printed', { where });
+  }
+  if (command === undefined || command === null) return { response };
+  if (typeof command !== 'string') {
+    throw new VigieError('input.malformed', '"command" must be text such as 010D or 7E0.7E8.2101', { where });
+  }
+  return { command, response };
+}
+
+function text(outcome: Outcome): string {
+  if ('error' in outcome) return `error: ${outcome.error}`;
+  const values = Object.entries(outcome.values).map(([signal, value]) => `${signal}=${value}`);
+  return [outcome.command, ...values].join(' ');
+}
+
+function load(file: string): SignalSet {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new VigieError('input.unreadable', `the signal set cannot be read: ${reason}`, { where: file, cause });
+  }
+  const set = parseSignalSet(content, file);
+  complain(set.diagnostics);
+  return set;
+}

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
+import { describeShared, sharedData } from '../../shared.ts';
+import { bytesOf, parse, sentence, sirfFrame, told } from './sentences.ts';
+
+const latest = Date.UTC(2026, 0, 1);
+const first = 'GPRMC,120000,A,4807.038,N,01130.000,E,010.0,084.4,010120,,';
+const second = 'GPRMC,120001,A,4807.038,N,01130.000,E,010.0,084.4,010120,,';
+const instants = [Date.UTC(2020, 0, 1, 12), Date.UTC(2020, 0, 1, 12, 0, 1)];
+
+describe('sentences among other things', () => {
+  it.each([
+    ['LF', '\n'],
+    ['CR', '\r'],
+    ['CR LF', '\r\n'],
+    ['nothing', ''],
+    ['empty lines', '\n\n\r\n'],
+    ['binary of another protocol', '\xb5\x62\x01\x07\x04\x00$\x00#\xff\x0a{"\x01$GP\x00\x0a'],
+    ['bytes with the upper half set', '\xa0\xa2\xff\xff\xb0\xb3\xa0'],
+    ['a comment that quotes a sentence', `\n# like ${sentence(second.replace('120001', '130000'))}\n`],
+    ['proprietary sentences and AIS', `\n${told('PUBX,00,1')}$PMTK001,604,3*32\n!AIVDM,1,1,,A,1,0*00\n`],
+    ['a dollar sign', '\ncosts $5, $ and $A\n'],
+    ["gpsd's greeting", '\n{"class":"VERSION","release":"3.25"}\n'],
+  ])('ended by %s', (_, between) => {
+    const { fixes, faults } = parse(`${sentence(first)}${between}${sentence(second)}`);
+    expect(fixes.map(({ t }) => t)).toEqual(instants);
+    expect(faults).toEqual([]);
+  });
+
+  it('may have no checksum, when the line end is there', () => {
+    expect(parse(`$${first}\n$${second}`)).toEqual({
+      fixes: [expect.objectContaining({ t: instants[0] })],
+      faults: ['2: the sentence was cut'],
+    });
+  });
+
+  it('may stand behind a time stamp or a tag block', () => {
+    const { fixes } = parse(`2020-01-01T12:00:00Z: ${sentence(first)}\n\\s:r1,c:1577880001*00\\${sentence(second)}\n`);
+    expect(fixes.map(({ t }) => t)).toEqual(instants);
+  });
+
+  it('have the line numbers of the file', () => {
+    const text = `# one\r\n# two\r\n${told(first)}\n\r$GPGGA,*00\n`;
+    expect(parse(text).faults).toEqual([expect.stringMatching(/^6: /)]);
+  });
+});
+
+describe('SiRF binary', () => {
+  /** A point on the equator at 90° east, moving north at 10 m/s, 3D, week 2048 + 302, second 518418. */
+  const payload = new Uint8Array(41);
+  const view = new DataView(payload.buffer);
+  payload[0] = 2;
+  view.setInt32(5, 6_378_137);
+  view.setInt16(17, 80);
+  payload[19] = 4;
+  view.setUint16(22, 302);
+  view.setUint32(24, 518_418_00);
+  payload[28] = 7;
+
+  it('message 2 is a fix', () => {
+    const { fixes, faults } = parse(sirfFrame(payload));
+    expect(faults).toEqual([]);
+    expect(fixes).toEqual([
+      {
+        t: Date.UTC(2025, 0, 25),
+        latitude: 0,
+        longitude: 90,
+        speed: 36,
+        heading: 0,
+        fix: '3D',
+        satellites: 7,
+      },
+    ]);
+  });
+
+  it('the week is the last before the day of the recording', () => {
+    const header = bytesOf('# Date: 2005-06-12\n');
+    expect(parse(Uint8Array.from([...header, ...sirfFrame(payload)])).fixes[0]?.t).toBe(Date.UTC(2005, 5, 11));
+  });
+
+  it('other messages and no fix give no position', () => {
+    expect(parse(sirfFrame(payload.map((byte, i) => (i === 19 ? 0 : byte)))).fixes).toEqual([
+      { t: Date.UTC(2025, 0, 25), fix: 'none', satellites: 7 },
+    ]);
+    expect(parse(sirfFrame(payload.map((byte, i) => (i === 0 ? 4 : byte)))).fixes).toEqual([]);
+  });
+
+  it('a wrong sum is a fault', () => {
+    const frame = sirfFrame(payload);
+    frame[20] = 1;
+    expect(parse(frame)).toEqual({ fixes: [], faults: ['1: the checksum of the SiRF frame is wrong'] });
+  });
+});
+
+/** Pushes in pieces of the given sizes, then finishes. */
+function inPieces(parser: FixParser, bytes: Uint8Array, sizes: readonly number[]): unknown {
+  const fixes = [];
+  for (let from = 0, i = 0; from < bytes.length; i++) {
+    const size = sizes[i % sizes.length] as number;
+    fixes.push(...parser.push(bytes.subarray(from, from + size)));
+    from += size;
+  }
+  return [[...fixes, ...parser.finish()], parser.faults.count, parser.faults.first];
+}
+
+const parsers = (): readonly FixParser[] => [new NmeaParser({ file: 'f', latest }), new GpsdParser({ file: 'f' })];
+
+const fragment = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  fc.constantFrom('$', '*', '\r', '\n', '#', '{"class":', ',', '\xa0\xa2\x00\x03', '\xb0\xb3').map(bytesOf),
+  fc
+    .constantFrom(first, second, 'GPGGA,120001,4807.038,N,01130.000,E,1,08,0.9,545.4,M,,M,,')
+    .map((s) => bytesOf(sentence(s))),
+  fc
+    .constantFrom('{"class":"TPV","mode":3,"lat":1,"lon":2,"time":1e300}\n', '{"class":"SKY","satellites":[null]}\n')
+    .map(bytesOf),
+);
+const stream = fc
+  .array(fragment, { maxLength: 40 })
+  .map((parts) => Uint8Array.from(parts.flatMap((part) => [...part])));
+const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 });
+
+describe('any bytes', () => {
+  it('throw nothing, and give the same however they are cut', () => {
+    fc.assert(
+      fc.property(stream, sizes, (bytes, pieces) => {
+        const whole = parsers().map((parser) => inPieces(parser, bytes, [bytes.length || 1]));
+        const cut = parsers().map((parser) => inPieces(parser, bytes, pieces));
+        expect(cut).toEqual(whole);
+      }),
+    );
+  });
+
+  it('keep no more than one unfinished record', () => {
+    for (const endless of ['$GPGGA,', '{"class":"TPV",', '# ', '\xa0\xa2\x03\xff', '\x00']) {
+      const block = bytesOf(endless + 'A'.repeat(50_000));
+      for (const parser of parsers()) {
+        const before = process.memoryUsage().arrayBuffers;
+        for (let i = 0; i < 100; i++) parser.push(i === 0 ? block : block.subarray(endless.length));
+        expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000);
+      }
+    }
+  });
+});
+
+describeShared('damaged recordings', () => {
+  const folder = `${sharedData}gnss/`;
+  const recordings = readdirSync(folder).map((file) => new Uint8Array(readFileSync(folder + file)));
+  const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
+
+  it('throw nothing, and every fix is one that can be', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...recordings), damage, (recording, changes) => {
+        const bytes = recording.slice();
+        for (const [at, value] of changes) bytes[at % bytes.length] = value;
+        for (const parser of parsers()) {
+          for (const fix of [...parser.push(bytes), ...parser.finish()]) {
+            const { t = 0, latitude = 0, longitude = 0, satellites = 0 } = fix;
+            expect(Number.isNaN(new Date(t).getTime())).toBe(false);
+            expect(Math.abs(latitude)).toBeLessThanOrEqual(90);
+            expect(Math.abs(longitude)).toBeLessThanOrEqual(180);
+            expect(satellites).toBeGreaterThanOrEqual(0);
+            if (fix.fix === 'none') expect(fix.latitude ?? fix.longitude ?? fix.altitude).toBeUndefined();
+          }
+        }
+      }),
+    );
+  });
+});

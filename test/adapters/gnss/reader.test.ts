@@ -1,0 +1,156 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { type Fix, openFixLog } from '../../../adapters/gnss/index.ts';
+import { decodeFixes, isFixLog } from '../../../commands/decode-fixes.ts';
+import { Lines } from '../../../commands/output.ts';
+import { describeShared, sharedData } from '../../shared.ts';
+import { told } from './sentences.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-gnss-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function read(path: string): Promise<{ fixes: Fix[]; faults: readonly { line: number; message: string }[] }> {
+  const log = await openFixLog(path, 0);
+  const fixes: Fix[] = [];
+  for await (const some of log.fixes()) fixes.push(...some);
+  log.close();
+  return { fixes, faults: log.faults.first };
+}
+
+const seconds = Array.from({ length: 5000 }, (_, i) => {
+  const time = new Date(i * 1000).toISOString().slice(11, 19).replaceAll(':', '');
+  return `GPRMC,${time},A,4807.038,N,01130.000,E,010.0,084.4,010120,,`;
+});
+const drive = told(...seconds);
+
+describe('recordings', () => {
+  it('are read as they are, packed, and packed and cut', async () => {
+    const packed = gzipSync(drive);
+    expect((await read(file('drive.nmea', drive))).fixes).toHaveLength(5000);
+    expect((await read(file('drive.nmea.gz', packed))).fixes).toHaveLength(5000);
+    const cut = await read(file('cut.gz', packed.subarray(0, packed.length - 2000)));
+    expect(cut.fixes.length).toBeGreaterThan(1000);
+    expect(cut.fixes.length).toBeLessThan(5000);
+  });
+
+  it('packed and broken are read up to there, and the break is a fault', async () => {
+    const packed = gzipSync(Buffer.concat([Buffer.from(drive), Buffer.from(drive)]));
+    // The sum of the content and its length (RFC 1952 §2.3.1).
+    packed.fill(0, packed.length - 8);
+    const { fixes, faults } = await read(file('broken.gz', packed));
+    expect(fixes.length).toBeGreaterThan(5000);
+    expect(faults).toContainEqual(
+      expect.objectContaining({ message: expect.stringMatching(/compressed data are broken/) }),
+    );
+  });
+
+  it('say how far they were read', async () => {
+    const log = await openFixLog(file('progress.nmea', drive), 0);
+    expect(log.size).toBe(drive.length);
+    let last = 0;
+    for await (const _ of log.fixes()) {
+      expect(log.position).toBeGreaterThanOrEqual(last);
+      last = log.position;
+    }
+    expect(last).toBe(drive.length);
+    log.close();
+  });
+
+  it('that are none are refused with what would do', async () => {
+    await expect(read(file('can.log', '(1436509052.249713) can0 044#2A366C2BBA\n'))).rejects.toMatchObject({
+      code: 'input.malformed',
+      message: expect.stringMatching(/can\.log: this is no recording; known are NMEA 0183 and gpsd JSON/),
+    });
+    await expect(read(join(folder, 'absent'))).rejects.toMatchObject({ code: 'input.unreadable' });
+    await expect(read(folder)).rejects.toMatchObject({ code: 'input.unreadable' });
+  });
+});
+
+describe('recognition', () => {
+  it.each<[string, string | Uint8Array, boolean]>([
+    ['sentences', drive, true],
+    ['sentences packed', gzipSync(drive), true],
+    ['reports of gpsd', '{"class":"VERSION","release":"3.25"}\n{"class":"TPV","mode":1}\n', true],
+    ['sentences behind a long header', `${'# comment\n'.repeat(3000)}${drive}`, true],
+    ['nothing', '', false],
+    ['one byte', '$', false],
+    ['candump', '(1436509052.249713) can0 044#2A366C2BBA\n', false],
+    ['other JSON', '{"class":"x"}\n{"t":1}\n', false],
+    ['a broken sentence', '$GPGGA,1*00\n', false],
+    ['a program with variables', '$COUNT,$STATE,\n', false],
+    ['sentences without checksums', '$GPGLL,4807.038,N,01130.000,E,120000,A\n', true],
+  ])('%s', async (name, content, known) => {
+    expect(await isFixLog(file(`recognise ${name}`, content))).toBe(known);
+  });
+
+  it('leaves standard input to others', async () => {
+    expect(await isFixLog('-')).toBe(false);
+  });
+});
+
+describe('decode', () => {
+  async function printed(path: string, format: 'ndjson' | 'text'): Promise<{ out: string[]; err: string }> {
+    let out = '';
+    let err = '';
+    const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      out += text;
+      return true;
+    });
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      err += text;
+      return true;
+    });
+    try {
+      const lines = new Lines();
+      await decodeFixes(path, format, lines);
+      await lines.flush();
+    } finally {
+      stdout.mockRestore();
+      stderr.mockRestore();
+    }
+    return { out: out.trimEnd().split('\n'), err };
+  }
+
+  it('prints a line per fix and the faults', async () => {
+    const path = file('two.nmea', `${told(seconds[0] as string)}$GPGGA,*00\n${told(seconds[1] as string)}`);
+    const { out, err } = await printed(path, 'ndjson');
+    expect(out.map((line) => JSON.parse(line))).toEqual(
+      [0, 1000].map((after) => ({
+        t: Date.UTC(2020, 0, 1) + after,
+        latitude: 48.1173,
+        longitude: 11.5,
+        speed: 18.52,
+        heading: 84.4,
+        fix: '2D',
+      })),
+    );
+    expect(err).toMatch(/two\.nmea:2: error: the checksum is 00/);
+    expect(err).toMatch(/two\.nmea: 1 broken sentences were left out/);
+    expect((await printed(path, 'text')).out[0]).toBe(
+      '2020-01-01T00:00:00.000Z 2D 48.1173000 11.5000000 18.5 km/h 84.4°',
+    );
+  });
+
+  describeShared('real recordings', () => {
+    it.each(readdirSync(`${sharedData}gnss`))('%s is recognised and has fixes', async (name) => {
+      const path = `${sharedData}gnss/${name}`;
+      expect(await isFixLog(path)).toBe(true);
+      expect((await read(path)).fixes.length).toBeGreaterThan(5);
+    });
+
+    it.each(
+      readdirSync(`${sharedData}canlogs`, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
+    )('$name, a log of a bus, is not taken for one', async ({ parentPath, name }) => {
+      expect(await isFixLog(join(parentPath, name))).toBe(false);
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { negativeResponseMeaning, ObdDecoder } from '../../../adapters/obd/index.ts';
+import { raw, setOf, standard, valuesOf } from './sets.ts';
+
+describe('an answer', () => {
+  it('is recognised by service, parameter and header', () => {
+    const decoder = new ObdDecoder([standard]);
+    expect(decoder.decode({ response: '7E8 04 41 0C 1A F8' })).toEqual({
+      command: '7E0.7E8.010C',
+      values: { RPM: 1726 },
+    });
+    expect(decoder.decode({ response: '7A8 10 08 62 C0 0B 00 00 00\r7A8 21 00 AF 00' }).values).toEqual({ TIRE: 35 });
+  });
+
+  it('of the standard is the standard’s whoever gives it; of a manufacturer it is one ECU’s', () => {
+    expect(valuesOf('7E9 03 41 0D 32')).toEqual({ VSS: 50 });
+    expect(valuesOf('18 DA F1 10 03 41 0D 32')).toEqual({ VSS: 50 });
+    expect(() => valuesOf('7A9 10 08 62 C0 0B 00 00 00\r7A9 21 00 AF 00')).toThrow('is answered by 62C00B00 from 7A9');
+  });
+
+  it.each(['010D', '01 0D', '010D1', '7E0.010D', '7E0.7E8.010D', '7DF.010D', '7E0.7E8.010D|f=2016-'])(
+    'belongs to the command named %s',
+    (command) => {
+      expect(new ObdDecoder([standard]).decode({ command, response: '41 0D 32' })).toEqual({
+        command,
+        values: { VSS: 50 },
+      });
+    },
+  );
+
+  it('to another command than the one named is none', () => {
+    expect(() => valuesOf('41 0C 1A F8', '010D')).toThrow('7E0.7E8.010D is not answered by 410C1AF8');
+    expect(() => valuesOf('41 0C 1A F8', '0105')).toThrow('no signal set has the command 0105');
+    expect(() => valuesOf('41 0C 1A F8', 'speed')).toThrow('"speed" names no command');
+  });
+
+  it('of the ECU that was meant goes before those of others', () => {
+    expect(valuesOf('7E9 03 41 0D 01\r7E8 03 41 0D 32\r7EA 03 41 0D 02')).toEqual({ VSS: 50 });
+  });
+
+  it('says by a null bound that there is no value', () => {
+    expect(valuesOf('7E8 03 41 0D FF')).toEqual({});
+  });
+
+  it('that is too short says so; one that is shorter than some signals gives the others', () => {
+    expect(() => valuesOf('7E8 03 41 0C 1A')).toThrow('7E0.7E8.010C is too short: 1 of at least 2 data bytes');
+    const set = setOf({ cmd: { '22': '0001' }, signals: [raw('A'), raw('B', { bix: 8 })] });
+    expect(valuesOf('62000105', undefined, set)).toEqual({ A: 5 });
+  });
+
+  it('in a later set goes before the same in an earlier one', () => {
+    const later = setOf({ rax: '7E8', cmd: { '01': '0D' }, signals: [raw('SPEED', { mul: 2, max: 999 })] });
+    expect(valuesOf('7E8 03 41 0D 32', undefined, standard, later)).toEqual({ SPEED: 100 });
+  });
+
+  it('has the variants of all model years, or of one', () => {
+    const set = setOf(
+      { rax: '7E8', cmd: { '21': '01' }, filter: { to: 2018 }, signals: [raw('OLD')] },
+      { rax: '7E8', cmd: { '21': '01' }, filter: { from: 2019 }, signals: [raw('NEW', { mul: 2, max: 999 })] },
+    );
+    const response = '7E8 03 61 01 10';
+    expect({ ...new ObdDecoder([set]).decode({ response }).values }).toEqual({ OLD: 16, NEW: 32 });
+    expect({ ...new ObdDecoder([set], { modelYear: 2018 }).decode({ response }).values }).toEqual({ OLD: 16 });
+    const named = new ObdDecoder([set]).decode({ command: '7E0.7E8.2101|f=2019-', response });
+    expect({ ...named.values }).toEqual({ NEW: 32 });
+  });
+});
+
+describe('extended addressing', () => {
+  const tires = { hdr: '750', rax: '758', eax: '2A', cmd: { '21': '30' }, signals: [raw('A'), raw('E', { bix: 32 })] };
+  const frames = '7582A10076130010203\r7582A21040500000000';
+
+  it('is known from the signal set', () => {
+    expect(valuesOf(frames, undefined, setOf(tires))).toEqual({ A: 1, E: 5 });
+    expect(valuesOf(frames.replaceAll('2A', 'F1'), undefined, setOf(tires))).toEqual({ A: 1, E: 5 });
+  });
+
+  it('is told from normal addressing on the same header', () => {
+    const set = setOf(tires, { hdr: '750', rax: '758', cmd: { '21': '31' }, signals: [raw('LAST', { bix: 544 })] });
+    expect(valuesOf(frames, undefined, set)).toEqual({ A: 1, E: 5 });
+    // Eleven frames: the consecutive frame of index A looks like the address 2A.
+    const long = ['7581047613100000000'];
+    for (let i = 1; i <= 10; i++) long.push(`758 2${i.toString(16).toUpperCase()} 00 00 00 00 00 00 0${i % 10}`);
+    expect(valuesOf([...long].join('\r'), undefined, set)).toEqual({ LAST: 0 });
+  });
+
+  it('shows where no signal set has the header', () => {
+    expect(valuesOf('660 F1 03 41 0D 32')).toEqual({ VSS: 50 });
+  });
+
+  it('keeps ECUs behind one header apart', () => {
+    const set = setOf(tires, { ...tires, eax: '2B', cmd: { '21': '40' }, signals: [raw('Z', { bix: 32 })] });
+    const text = '7582A10076130010203\r7582B10076140090909\r7582B21080700000000\r7582A21040500000000';
+    expect(valuesOf(text, undefined, set)).toEqual({ A: 1, E: 5, Z: 7 });
+  });
+});
+
+describe('a refusal', () => {
+  it('is told with its meaning', () => {
+    expect(() => valuesOf('7E8 03 7F 01 12')).toThrow('7E8: service 01 refused: sub-function not supported (0x12)');
+    expect(() => valuesOf('7F 22 31', '22C00B')).toThrow('service 22 refused: request out of range (0x31)');
+  });
+
+  it('that only asks to wait gives way to the answer', () => {
+    expect(valuesOf('7E8 03 7F 01 78\r7E8 03 7F 01 78\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
+    expect(() => valuesOf('7E8 03 7F 01 78')).toThrow(/response pending \(0x78\), and the answer did not follow/);
+    expect(() => valuesOf('7E8 03 7F 01 78\r7E8 03 7F 01 22')).toThrow('conditions not correct (0x22)');
+  });
+
+  it('by one ECU does not hide the answer of another', () => {
+    expect(valuesOf('7E9 03 7F 01 11\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
+  });
+
+  it('has a name for every code', () => {
+    expect(negativeResponseMeaning(0x33)).toBe('security access denied');
+    expect(negativeResponseMeaning(0xf3)).toMatch(/manufacturer/);
+    for (let code = 0; code <= 0xff; code++) expect(negativeResponseMeaning(code)).not.toBe('');
+  });
+});
+
+describe('a loss', () => {
+  it('in another ECU’s answer does not touch the one that was asked for', () => {
+    const text = '7A8 10 08 62 C0 0B 00 00 00\r7E8 03 41 0D 32';
+    expect(valuesOf(text, '7E0.7E8.010D')).toEqual({ VSS: 50 });
+    expect(() => valuesOf(text)).toThrow('7A8: consecutive frames are missing');
+  });
+
+  it('of an earlier answer, cut off by this one, is none', () => {
+    expect(valuesOf('7E8 10 14 49 02 01 31 44 34\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
+  });
+
+  it('that the adapter reports spoils lines whose length is not known', () => {
+    expect(valuesOf('7E8 03 41 0D 32\rBUFFER FULL')).toEqual({ VSS: 50 });
+    expect(() => valuesOf('41 0D 32\rBUFFER FULL')).toThrow('the answer may be cut: BUFFER FULL');
+  });
+});

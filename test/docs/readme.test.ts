@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { classes } from '../../protocol/classes.ts';
+import { errors } from '../../protocol/errors.ts';
+import { vigie } from '../rig/bench.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = (name: string): string => readFileSync(join(root, name), 'utf8');
+const manifest = JSON.parse(page('package.json')) as Record<string, Record<string, string>>;
+const folders = (name: string): string[] =>
+  readdirSync(join(root, name), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+
+describe('the pages are true', () => {
+  test('the README names every room, and every adapter by its folder', () => {
+    const readme = page('README.md');
+    for (const room of ['protocol', 'agent', 'adapters', 'config', 'commands', 'scripts', 'test']) {
+      expect(readme, room).toContain(`| \`${room}/\``);
+      expect(existsSync(join(root, room))).toBe(true);
+    }
+    const row = readme.split('\n').find((line) => line.startsWith('| `adapters/`')) ?? '';
+    const named = [...row.matchAll(/`([a-z]+)`/g)].map(([, name]) => name);
+    expect(folders('adapters').filter((name) => !named.includes(name))).toEqual([]);
+  });
+
+  test('the README uses commands that exist', async () => {
+    const { stdout } = await vigie('--help');
+    const used = new Set([...page('README.md').matchAll(/npx vigie ([a-z]+)/g)].map(([, name]) => name as string));
+    expect(used.size).toBeGreaterThan(4);
+    for (const name of used) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+  });
+
+  test('every link between pages leads somewhere', () => {
+    for (const name of ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)]) {
+      for (const [, target] of page(name).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+        expect(existsSync(join(root, dirname(name), target as string)), `${name} → ${target}`).toBe(true);
+      }
+    }
+  });
+
+  test('every dependency has its reason, and every reason its dependency', () => {
+    const { dependencies, devDependencies, optionalDependencies } = manifest;
+    const text = page('docs/dependencies.md');
+    const rows = [...text.matchAll(/^\| (`.+?`) +\|/gm)].flatMap(([, cell]) =>
+      [...(cell as string).matchAll(/`([^`]+)`/g)].map(([, name]) => name as string),
+    );
+    const used = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    const plain = used.filter((name) => !name.startsWith('@types/'));
+    expect(rows.filter((name) => name !== '@types/*').sort()).toEqual(plain.sort());
+  });
+
+  test('the wire format page lists the priority classes as they are', () => {
+    const text = page('docs/wire-format.md');
+    for (const [index, { kinds }] of classes.entries()) expect(text).toContain(`| ${index} | ${kinds.join(', ')} |`);
+  });
+
+  test('no error code is dead', () => {
+    const sources = ['agent', 'adapters', 'config', 'commands', 'protocol']
+      .flatMap((room) =>
+        readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
+      )
+      .filter((file) => file.endsWith('.ts') && file !== join('protocol', 'errors.ts'))
+      .map(page)
+      .join('\n');
+    expect(Object.keys(errors).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
+  });
+});
