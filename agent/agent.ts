@@ -26,6 +26,8 @@ import { Status } from './status.ts';
 const TICK = 1_000;
 /** Status is written down this often while it changes, ms; what is newer comes from the bus within seconds. */
 const REMEMBER = 10_000;
+/** At the end the last acknowledgements are waited for this long, ms. */
+const FAREWELL = 3_000;
 /** Down messages handled per second; more are dropped and counted. */
 const RATE = 50;
 
@@ -67,6 +69,7 @@ export class Agent implements LinkEvents {
   #changed = false;
   #received = { second: 0, count: 0, dropped: 0 };
   #greeted = false;
+  #stopping = false;
   #startedAt = 0;
   /** Batches of frames that a defect kept from being worked off to the end. */
   faults = 0;
@@ -133,10 +136,17 @@ export class Agent implements LinkEvents {
 
   /** Hands over what is open and resolves when it is on disk and, while connected, acknowledged. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     this.#cancelTick?.();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
-    await this.#outbox.settled();
+    // What a hanging broker does not acknowledge in time is on disk and goes out after the next start.
+    let cancel: () => void = () => undefined;
+    const patience = new Promise<void>((resolve) => {
+      cancel = this.#ports.clock.after(FAREWELL, resolve);
+    });
+    await Promise.race([this.#outbox.settled(), patience]);
+    cancel();
     await this.#remember(now);
   }
 
@@ -154,6 +164,7 @@ export class Agent implements LinkEvents {
 
   down(reason: string): void {
     this.#pipeline.status.linkDown();
+    if (this.#stopping) return;
     this.#ports.log.warn('link down', { reason, waiting: this.waiting });
   }
 

@@ -18,12 +18,11 @@ const WHOLE = 60_000;
 export class StatusRecorder implements Recorder {
   readonly #status: Status;
   readonly #publisher: Publisher;
-  readonly #dirty = new Set<number>();
+  /** Objects that changed, with the moment at which that is to be published. */
+  readonly #dirty = new Map<number, number>();
   #live = false;
   #whole = true;
   #wholeAt = Number.NEGATIVE_INFINITY;
-  /** When the gathered changes are to be published. */
-  #due = Number.POSITIVE_INFINITY;
   /** Something changed since the last whole Status. */
   #outdated = false;
 
@@ -37,7 +36,7 @@ export class StatusRecorder implements Recorder {
     this.#live = true;
     this.#whole = true;
     // A car that has just been started for the first time knows nothing worth telling yet.
-    if (Object.keys(this.#status.contents()).length > 0) this.#publish(now);
+    if (Object.keys(this.#status.contents()).length > 0) this.#publishWhole(now);
   }
 
   linkDown(): void {
@@ -45,32 +44,40 @@ export class StatusRecorder implements Recorder {
   }
 
   changed(slot: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    this.#dirty.add(slot.object);
     this.#outdated = true;
-    this.#due = Math.min(this.#due, at + (slot.kind === 'quantity' ? GATHER.quantity : GATHER.event));
+    const due = at + (slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
+    const before = this.#dirty.get(slot.object);
+    if (before === undefined || due < before) this.#dirty.set(slot.object, due);
   }
 
   tick(now: number): void {
     if (!this.#live) return;
     if (this.#outdated && now - this.#wholeAt >= WHOLE) this.#whole = true;
-    if (this.#dirty.size > 0 && (this.#whole || now >= this.#due)) this.#publish(now);
-    else if (this.#whole && this.#outdated) this.#publish(now);
+    if (this.#whole) {
+      if (this.#outdated) this.#publishWhole(now);
+      return;
+    }
+    const due = new Set<number>();
+    for (const [object, at] of this.#dirty) if (now >= at) due.add(object);
+    if (due.size > 0) this.#publishObjects(due);
   }
 
   flush(now: number): void {
-    if (this.#live && this.#dirty.size > 0) this.#publish(now);
+    if (!this.#live || this.#dirty.size === 0) return;
+    if (this.#whole) this.#publishWhole(now);
+    else this.#publishObjects(new Set(this.#dirty.keys()));
   }
 
-  #publish(now: number): void {
-    const full = this.#whole;
-    const status = full ? this.#status.contents() : this.#status.contents(this.#dirty);
+  #publishWhole(now: number): void {
     this.#dirty.clear();
-    this.#due = Number.POSITIVE_INFINITY;
     this.#whole = false;
-    if (full) {
-      this.#wholeAt = now;
-      this.#outdated = false;
-    }
-    this.#publisher.put('status', { full, status }, { retain: full, first: full });
+    this.#wholeAt = now;
+    this.#outdated = false;
+    this.#publisher.put('status', { full: true, status: this.#status.contents() }, { retain: true, first: true });
+  }
+
+  #publishObjects(objects: ReadonlySet<number>): void {
+    for (const object of objects) this.#dirty.delete(object);
+    this.#publisher.put('status', { full: false, status: this.#status.contents(objects) });
   }
 }
