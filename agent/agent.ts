@@ -145,9 +145,10 @@ export class Agent implements LinkEvents {
     const patience = new Promise<void>((resolve) => {
       cancel = this.#ports.clock.after(FAREWELL, resolve);
     });
-    await Promise.race([this.#outbox.settled(), patience]);
+    // A disk that refuses now refused before: the outbox and this line say so, and the link still has to be closed.
+    await Promise.race([this.#outbox.settled().catch(this.#complain), patience]);
     cancel();
-    await this.#remember(now);
+    await this.#remember(now).catch(this.#complain);
   }
 
   /** Resolves when nothing waits to be published. */
@@ -218,6 +219,10 @@ export class Agent implements LinkEvents {
   }
 
   #inBackground(work: Promise<void>): void {
-    work.catch((error: Error) => this.#ports.log.error('background work failed', { error: error.message }));
+    work.catch(this.#complain);
   }
+
+  readonly #complain = (error: Error): void => {
+    this.#ports.log.error('background work failed', { error: error.message });
+  };
 }

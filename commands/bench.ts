@@ -80,7 +80,13 @@ async function bench(options: Options): Promise<void> {
   writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
   introduce(rig, options, broker !== undefined);
 
+  // A real car does not forget its odometer when the agent is killed.
+  const remember = (): void => {
+    memory.write({ car: simulation.state() }).catch((error: Error) => log.warn('bench', { error: error.message }));
+  };
+  const remembering = setInterval(remember, 5_000);
   await signalled;
+  clearInterval(remembering);
   process.stdout.write('stopping\n');
   await car.stop();
   await memory.write({ car: simulation.state() });
