@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { ReplayClock } from '../../../adapters/clock/replay.ts';
+import { SystemClock } from '../../../adapters/clock/system.ts';
+
+describe('the clock of a replay', () => {
+  test('serves timers in order of their moments, each at its own, timers set by timers included', () => {
+    const delays = fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(delays, fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 10 }), (timers, steps) => {
+        const clock = new ReplayClock();
+        clock.advanceTo(1_000_000);
+        const fired: [number, number][] = [];
+        for (const delay of timers) {
+          clock.after(delay, () => {
+            fired.push([delay, clock.now() - 1_000_000]);
+            if (delay % 2 === 0) clock.after(100, () => fired.push([delay + 100, clock.now() - 1_000_000]));
+          });
+        }
+        let now = 1_000_000;
+        for (const step of steps) clock.advanceTo((now += step));
+        for (const [due, at] of fired) expect(at).toBe(due);
+        expect(fired.map(([, at]) => at)).toEqual(fired.map(([, at]) => at).sort((a, b) => a - b));
+        const elapsed = now - 1_000_000;
+        const expected = timers.flatMap((delay) => [delay, ...(delay % 2 === 0 ? [delay + 100] : [])]);
+        expect(fired).toHaveLength(expected.filter((due) => due <= elapsed).length);
+        expect(clock.nextDue).toBeGreaterThan(now);
+      }),
+    );
+  });
+
+  test('a log that jumps back does not turn time back; a cancelled timer does not fire', () => {
+    const clock = new ReplayClock();
+    clock.advanceTo(5_000);
+    const cancel = clock.after(10, () => expect.unreachable());
+    clock.advanceTo(4_000);
+    expect(clock.now()).toBe(5_000);
+    cancel();
+    clock.advanceTo(6_000);
+    expect(clock.now()).toBe(6_000);
+  });
+
+  test('a silence of years is passed without serving a timer for each second of it', () => {
+    const clock = new ReplayClock();
+    clock.advanceTo(0);
+    let ticks = 0;
+    const tick = (): void => {
+      ticks++;
+      clock.after(1_000, tick);
+    };
+    clock.after(1_000, tick);
+    const years = 30 * 365 * 86_400_000;
+    clock.advanceTo(years);
+    expect(ticks).toBe(600);
+    expect(clock.now()).toBe(years);
+    clock.advanceTo(years + 1_000);
+    expect(ticks).toBe(601);
+  });
+});
+
+describe('the clock of the machine', () => {
+  test('keeps delays longer than a timer of the system can count', () => {
+    vi.useFakeTimers();
+    try {
+      const due = vi.fn();
+      const cancelled = vi.fn();
+      const clock = new SystemClock();
+      const month = 30 * 86_400_000;
+      clock.after(month, due);
+      const cancel = clock.after(month, cancelled);
+      vi.advanceTimersByTime(month - 1);
+      expect(due).not.toHaveBeenCalled();
+      cancel();
+      vi.advanceTimersByTime(1);
+      expect(due).toHaveBeenCalledOnce();
+      expect(cancelled).not.toHaveBeenCalled();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('says that it does not know the time before any build was made', () => {
+    vi.useFakeTimers({ now: 0 });
+    try {
+      expect(new SystemClock().quality()).toBe('none');
+      vi.setSystemTime(Date.UTC(2026, 0, 1));
+      expect(new SystemClock().quality()).toBe('ntp');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
