@@ -71,7 +71,7 @@ export class Agent implements LinkEvents {
   #greeted = false;
   #stopping = false;
   #startedAt = 0;
-  /** Batches of frames that a defect kept from being worked off to the end. */
+  /** Batches of frames and ticks that a defect kept from being worked off to the end. */
   faults = 0;
   /** Down messages that were more than the car takes. */
   dropped = 0;
@@ -125,12 +125,8 @@ export class Agent implements LinkEvents {
   /** Where a source puts its frames; `decoder` was built for {@link wanted} and the source's buses. */
   intake(decoder: FrameDecoder): (batch: FrameBatch) => void {
     return (batch) => {
-      try {
-        decoder.decode(batch, this.#mapping);
-      } catch (error) {
-        // A defect in one recorder must not silence the car; it is said once, and counted.
-        if (this.faults++ === 0) this.#ports.log.error('frames were not worked off', { error: (error as Error).stack });
-      }
+      if (this.#stopping) return;
+      this.#guard(() => decoder.decode(batch, this.#mapping));
     };
   }
 
@@ -138,6 +134,7 @@ export class Agent implements LinkEvents {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#cancelTick?.();
+    this.#remotes.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
     // What a hanging broker does not acknowledge in time is on disk and goes out after the next start.
@@ -148,7 +145,8 @@ export class Agent implements LinkEvents {
     // A disk that refuses now refused before: the outbox and this line say so, and the link still has to be closed.
     await Promise.race([this.#outbox.settled().catch(this.#complain), patience]);
     cancel();
-    await this.#remember(now).catch(this.#complain);
+    this.#outbox.close();
+    await this.#remember().catch(this.#complain);
   }
 
   /** Resolves when nothing waits to be published. */
@@ -205,15 +203,27 @@ export class Agent implements LinkEvents {
 
   #schedule(): void {
     this.#cancelTick = this.#ports.clock.after(TICK, () => {
-      const now = this.#ports.clock.now();
-      for (const recorder of this.#pipeline.recorders) recorder.tick(now);
-      if (this.#changed && now - this.#rememberedAt >= REMEMBER) this.#inBackground(this.#remember(now));
       this.#schedule();
+      const now = this.#ports.clock.now();
+      this.#guard(() => {
+        for (const recorder of this.#pipeline.recorders) recorder.tick(now);
+      });
+      const since = this.#ports.clock.monotonic() - this.#rememberedAt;
+      if (this.#changed && since >= REMEMBER) this.#inBackground(this.#remember());
     });
   }
 
-  async #remember(now: number): Promise<void> {
-    this.#rememberedAt = now;
+  /** A defect in one recorder must not silence the car; it is said once, and counted. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (this.faults++ === 0) this.#ports.log.error('a defect in the agent', { error: (error as Error).stack });
+    }
+  }
+
+  async #remember(): Promise<void> {
+    this.#rememberedAt = this.#ports.clock.monotonic();
     this.#changed = false;
     await this.#ports.memory.write(this.status.contents());
   }

@@ -169,7 +169,9 @@ function contestsOf(sources: readonly SourceMapping[]): Map<string, Contest> {
 function speaks(target: Target, contest: Contest, at: number): boolean {
   contest.spoke[target.rank] = at;
   for (let better = 0; better < target.rank; better++) {
-    if (at - (contest.spoke[better] as number) <= (contest.failover[better] as number)) return false;
+    const silence = at - (contest.spoke[better] as number);
+    // A better source that spoke in the future spoke before the clock was set back.
+    if (silence >= 0 && silence <= (contest.failover[better] as number)) return false;
   }
   return true;
 }

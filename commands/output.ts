@@ -34,11 +34,23 @@ export class Lines {
   }
 }
 
-/** A reader that has seen enough (`vigie decode … | head`) ends the program without complaint. */
-export function endQuietlyWhenUnread(): void {
+let unread = (): void => process.exit(0);
+
+/** What to do when nobody reads standard output any more; without it the program ends at once. */
+export function whenUnread(stop: () => void): void {
+  unread = stop;
+}
+
+/**
+ * A reader that has seen enough (`vigie decode … | head`) ends the program without complaint. Nobody reading the
+ * diagnostics is no reason to end at all.
+ */
+export function guardOutput(): void {
+  process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    if (error.code === 'EPIPE') return unread();
+    process.stderr.write(`vigie: standard output: ${error.message}\n`);
+    process.exit(2);
   });
 }
 
@@ -53,7 +65,9 @@ export function progressBar(total: number): { update(done: number, frames: numbe
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
     stream: process.stderr,
-    hideCursor: true,
+    // Ctrl-C ends the program where it stands: the terminal must not need mending then.
+    hideCursor: false,
+    linewrap: true,
     clearOnComplete: true,
   });
   bar.start(total, 0, { frames: 0 });

@@ -1,5 +1,7 @@
+import { whenUnread } from './output.ts';
+
 /**
- * Resolves at SIGINT or SIGTERM. The terminal and npm may both deliver the same Ctrl-C; only signals that come a
+ * Resolves at SIGINT or SIGTERM, or when nobody reads standard output any more. The terminal and npm may both deliver the same Ctrl-C; only signals that come a
  * good while later mean that the user no longer wants to wait.
  */
 export function untilSignal(): Promise<void> {
@@ -15,6 +17,7 @@ export function untilSignal(): Promise<void> {
         process.exit(130);
       }
     };
+    whenUnread(resolve);
     process.on('SIGINT', handle);
     process.on('SIGTERM', handle);
   });

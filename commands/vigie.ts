@@ -4,7 +4,7 @@ import { benchCommand } from './bench.ts';
 import { checkCommand } from './check.ts';
 import { decodeCommand } from './decode.ts';
 import { keysCommand } from './keys.ts';
-import { endQuietlyWhenUnread } from './output.ts';
+import { guardOutput } from './output.ts';
 import { replayCommand } from './replay.ts';
 import { runCommand } from './run.ts';
 import { sendCommand } from './send.ts';
@@ -22,7 +22,7 @@ Exit status: 0 done, 1 a command failed in the car, 2 wrong input.`;
 
 /** Reads the command line and does what it says; sets the process's exit status. */
 export async function run(argv: readonly string[]): Promise<void> {
-  endQuietlyWhenUnread();
+  guardOutput();
   const program = new Command('vigie')
     .description(description)
     .version(version, '-V, --version')

@@ -3,6 +3,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import {
   type BitField,
   type BoundDatabase,
+  DbcCodec,
   type Message,
   messageNamed,
   type Protection,
@@ -52,9 +53,13 @@ export function prepareCommands(
 ): { prepared: ReadonlyMap<string, Prepared>; problems: readonly { action: string; message: string }[] } {
   const prepared = new Map<string, Prepared>();
   const problems: { action: string; message: string }[] = [];
+  const codec = new DbcCodec(bound);
   for (const [action, { send }] of Object.entries(commands)) {
     try {
-      prepared.set(action, prepare(send, bound));
+      const command = prepare(send, bound);
+      // A value that the signal cannot carry must not be found when somebody stands before the car.
+      codec.encode(send.message, send.signals);
+      prepared.set(action, command);
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
       problems.push({ action, message: error.message });

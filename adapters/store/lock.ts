@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
 
@@ -11,27 +11,58 @@ import { VigieError } from '../../protocol/errors.ts';
 export function lockDirectory(directory: string): () => void {
   const path = join(directory, 'lock');
   const mine = identity(process.pid);
+  const draft = `${path}.${process.pid}`;
   try {
     mkdirSync(directory, { recursive: true });
-    for (let attempt = 0; !create(path, mine); attempt++) {
+    // Written whole before it becomes the lock: nobody ever reads half of one.
+    writeFileSync(draft, mine);
+    for (let attempt = 0; !become(draft, path); attempt++) {
       const owner = read(path);
-      if (owner === identity(Number(owner.split(' ')[0])) && owner !== mine && owner !== '') {
-        throw new VigieError(
-          'usage.wrong',
-          `process ${owner.split(' ')[0]} uses it; end that one or choose another --data`,
-          {
-            where: directory,
-          },
-        );
+      if (owner !== mine && lives(owner)) {
+        const message = `process ${owner.split(' ')[0]} uses it; end that one or choose another directory`;
+        throw new VigieError('usage.wrong', message, { where: directory });
       }
       if (attempt > 10) throw new VigieError('store.failed', 'the lock cannot be taken', { where: path });
-      remove(path);
+      takeAway(path, owner);
     }
   } catch (error) {
     if (error instanceof VigieError) throw error;
     throw new VigieError('store.failed', (error as Error).message, { where: directory, cause: error });
+  } finally {
+    remove(draft);
   }
-  return () => remove(path);
+  return () => {
+    if (read(path) === mine) remove(path);
+  };
+}
+
+/** Whether the process that wrote this still runs. */
+function lives(owner: string): boolean {
+  return owner !== '' && owner === identity(Number(owner.split(' ')[0]));
+}
+
+/** Makes `draft` the lock, unless there is one. */
+function become(draft: string, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes a lock that was found stale. Another process may have taken it over meanwhile: its lock is put back. */
+function takeAway(path: string, stale: string): void {
+  const aside = `${path}.stale.${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if (read(aside) !== stale) become(aside, path);
+  remove(aside);
 }
 
 /** A process by its number and the moment it was started: numbers are used again, also after a boot. */
@@ -55,16 +86,6 @@ function alive(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-function create(path: string, text: string): boolean {
-  try {
-    writeFileSync(path, text, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
   }
 }
 

@@ -46,6 +46,9 @@ export class Outbox implements Publisher {
   #group: (() => void) | undefined;
   #idle: (() => void)[] = [];
   #evicting = false;
+  #closed = false;
+  /** By kind: the number of the newest message that the broker shall keep. */
+  readonly #retained = new Map<string, number>();
 
   constructor(store: OutboxStore, link: Link, clock: Clock, log: Log, options: OutboxOptions) {
     this.#store = store;
@@ -53,7 +56,10 @@ export class Outbox implements Publisher {
     this.#clock = clock;
     this.#log = log;
     this.#options = options;
-    for (const entry of store.entries()) this.#queue.push(entry);
+    for (const entry of store.entries()) {
+      if (entry.retain) this.#retained.set(entry.kind, entry.seq);
+      this.#queue.push(entry);
+    }
   }
 
   /** Messages that wait or are on their way. */
@@ -79,9 +85,17 @@ export class Outbox implements Publisher {
     else await this.#commit();
   }
 
-  /** The broker can be reached: what waits goes out. */
+  /** The broker can be reached: what waits goes out, a Status that was put first before all else. */
   linkUp(): void {
-    this.#drain();
+    if (this.#uncommitted.length > 0) this.#commitQuietly();
+    else this.#drain();
+  }
+
+  /** Sends and writes no more; no timer is left. */
+  close(): void {
+    this.#closed = true;
+    this.#group?.();
+    this.#group = undefined;
   }
 
   /** Resolves when nothing waits any more, or the link is down. */
@@ -106,6 +120,7 @@ export class Outbox implements Publisher {
       payload,
       ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
     };
+    if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);
     this.#uncommitted.push({ entry, first: options.first === true });
     if (this.#store.bytes > this.#options.limit) this.#evict();
@@ -123,7 +138,7 @@ export class Outbox implements Publisher {
       this.#log.error('the disk refused the outbox; messages are kept in memory and sent', {
         error: (error as Error).message,
       });
-      this.#group ??= this.#clock.after(RETRY, () => this.#commitQuietly());
+      if (!this.#closed) this.#group ??= this.#clock.after(RETRY, () => this.#commitQuietly());
       throw error;
     } finally {
       this.#release(covered);
@@ -146,7 +161,7 @@ export class Outbox implements Publisher {
   }
 
   #drain(): void {
-    while (this.#link.connected && this.#inFlight.size < this.#options.window()) {
+    while (!this.#closed && this.#link.connected && this.#inFlight.size < this.#options.window()) {
       const entry = this.#queue.take();
       if (entry === undefined) break;
       this.#inFlight.add(entry);
@@ -163,7 +178,8 @@ export class Outbox implements Publisher {
     return this.#link.publish({
       topic: upTopic(this.#options.vin, entry.kind as Kind),
       payload: entry.payload,
-      retain: entry.retain,
+      // An older one that is sent again must not take the newer one's place at the broker.
+      retain: entry.retain && this.#retained.get(entry.kind) === entry.seq,
       ...(expiry === undefined ? {} : { expiry }),
       ...(entry.correlation === undefined ? {} : { correlation: entry.correlation }),
     });

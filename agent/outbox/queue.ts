@@ -48,12 +48,7 @@ export class SendQueue {
       if (queue === undefined) continue;
       const entry = queue.entries[queue.from];
       if (entry === undefined) continue;
-      this.#size--;
-      queue.from++;
-      if (queue.from > 1024 && queue.from * 2 > queue.entries.length) {
-        queue.entries = queue.entries.slice(queue.from);
-        queue.from = 0;
-      }
+      this.#advance(queue);
       return entry;
     }
     return undefined;
@@ -65,11 +60,20 @@ export class SendQueue {
       const queue = this.#classes[index];
       const entry = queue?.entries[queue.from];
       if (queue === undefined || entry === undefined) continue;
-      queue.from++;
-      this.#size--;
+      this.#advance(queue);
       return entry;
     }
     return undefined;
+  }
+
+  /** Steps over the first entry, and lets go of what was stepped over from time to time. */
+  #advance(queue: { entries: OutboxEntry[]; from: number }): void {
+    this.#size--;
+    queue.from++;
+    if (queue.from > 1024 && queue.from * 2 > queue.entries.length) {
+      queue.entries = queue.entries.slice(queue.from);
+      queue.from = 0;
+    }
   }
 
   #classOf(entry: OutboxEntry): { entries: OutboxEntry[]; from: number } {

@@ -52,7 +52,9 @@ export class StatusRecorder implements Recorder {
 
   tick(now: number): void {
     if (!this.#live) return;
-    if (this.#outdated && now - this.#wholeAt >= WHOLE) this.#whole = true;
+    // A clock that stepped back would hold everything until the old time is reached again.
+    const steppedBack = now < this.#wholeAt;
+    if (this.#outdated && (now - this.#wholeAt >= WHOLE || steppedBack)) this.#whole = true;
     if (this.#whole) {
       if (this.#outdated) this.#publishWhole(now);
       return;

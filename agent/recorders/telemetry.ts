@@ -6,6 +6,8 @@ import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
+/** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
+const STEP = 10_000;
 /** A batch is closed after this many readings, or at the tick after it was opened: on disk within a second. */
 const BATCH = 500;
 
@@ -51,7 +53,7 @@ export class TelemetryRecorder implements Recorder {
       this.#release(track);
       return;
     }
-    if (at - track.at >= rule.interval) this.#record(track, value, at);
+    if (passed(track.at, at, rule.interval)) this.#record(track, value, at);
     else {
       track.held = value;
       track.heldAt = at;
@@ -61,10 +63,10 @@ export class TelemetryRecorder implements Recorder {
 
   tick(now: number): void {
     for (const track of this.#held) {
-      if (now - track.at >= track.rule.interval) this.#record(track, track.held as SlotValue, track.heldAt);
+      if (passed(track.at, now, track.rule.interval)) this.#record(track, track.held as SlotValue, track.heldAt);
     }
     for (const track of this.#tracks.values()) {
-      if (now - track.at < track.rule.heartbeat || !this.#status.fresh(track.slot, now)) continue;
+      if (!passed(track.at, now, track.rule.heartbeat) || !this.#status.fresh(track.slot, now)) continue;
       this.#record(track, this.#status.value(track.slot) as SlotValue, now);
     }
     this.#close();
@@ -95,4 +97,9 @@ export class TelemetryRecorder implements Recorder {
     this.#batch = [];
     this.#publisher.put('telemetry', telemetryFromReadings(readings));
   }
+}
+
+/** Whether `span` ms have passed since `from`. A clock that stepped back says nothing about it: then they have. */
+function passed(from: number, now: number, span: number): boolean {
+  return now - from >= span || now < from - STEP;
 }

@@ -54,7 +54,12 @@ export class WaypointRecorder implements Recorder {
     const way = distance(last, next);
     if (way < DRIFT) return false;
     const turn = Math.abs((((next.heading ?? 0) - (last.heading ?? 0) + 540) % 360) - 180);
-    return way >= this.#rule.distance || turn >= this.#rule.heading || next.at - last.at >= this.#rule.interval;
+    return (
+      way >= this.#rule.distance ||
+      turn >= this.#rule.heading ||
+      next.at - last.at >= this.#rule.interval ||
+      next.at < last.at
+    );
   }
 
   #position(at: number): Waypoint {

@@ -41,13 +41,23 @@ export class Remotes {
   unsigned = 0;
   readonly #o: RemotesOptions;
   readonly #running = new Map<string, string>();
+  #stopped = false;
 
   constructor(options: RemotesOptions) {
     this.#o = options;
   }
 
+  /**
+   * Takes no more commands and settles none: what is under way keeps the state that is on disk, and the next start
+   * settles it by what the car shows then.
+   */
+  stop(): void {
+    this.#stopped = true;
+  }
+
   /** A message of the `remote` down topic. Never rejects. */
   async receive(payload: Uint8Array, correlation?: Uint8Array): Promise<void> {
+    if (this.#stopped) return;
     try {
       const command = this.#verify(payload);
       if (command !== undefined) await this.#carryOut(command.command, command.key, correlation);
@@ -103,7 +113,7 @@ export class Remotes {
   }
 
   async #carryOut(command: Command, key: string, correlation: Uint8Array | undefined): Promise<void> {
-    const { ledger, clock, kinds, rules, verifier } = this.#o;
+    const { ledger, clock, kinds, log, rules, verifier } = this.#o;
     const known = ledger.find(command.id);
     if (known !== undefined) {
       // The same command again gets the same answer, and nothing is done.
@@ -112,9 +122,13 @@ export class Remotes {
     }
     let action: ActionRecord = { id: command.id, type: command.kind, action: '', status: 'Accepted', at: clock.now() };
     if (!ledger.use(key, command.counter)) {
-      // Not recorded: an old command must not push younger ones out of the ledger.
-      const refused = { ...action, ...failure('command.replayed', 'its counter was used before') };
-      await this.#publish(refused, correlation);
+      // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to make
+      // the car contradict what it once said about it.
+      this.unsigned++;
+      log.warn('a command was refused: its counter was used before', {
+        code: 'command.replayed' satisfies ErrorCode,
+        id: command.id,
+      });
       return;
     }
     const kind = kinds.find((candidate) => candidate.type === command.kind);
@@ -201,6 +215,7 @@ export class Remotes {
    * follows could not be kept from happening twice; a final state is published all the same.
    */
   async #keep(action: ActionRecord, correlation: Uint8Array | undefined): Promise<void> {
+    if (this.#stopped) return;
     try {
       await this.#o.ledger.record(action);
     } catch (error) {

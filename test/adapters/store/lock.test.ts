@@ -41,6 +41,31 @@ describe('the lock of a directory', () => {
     unlock();
   });
 
+  test('of many that find a stale one, one takes it', async () => {
+    for (let round = 0; round < 5; round++) {
+      writeFileSync(join(directory, 'lock'), '999999 1 another-boot');
+      const children = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const child = spawn(process.execPath, [
+            '--input-type=module',
+            '-e',
+            `import { lockDirectory } from ${JSON.stringify(module)};
+             try { lockDirectory(${JSON.stringify(directory)}); console.log('held'); } catch { console.log('refused'); }
+             setInterval(() => {}, 1000);`,
+          ]);
+          const [said] = (await once(child.stdout, 'data')) as [Buffer];
+          return { child, said: said.toString().trim() };
+        }),
+      );
+      expect(children.map(({ said }) => said).sort()).toEqual(['held', 'refused', 'refused', 'refused']);
+      for (const { child } of children) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      rmSync(join(directory, 'lock'));
+    }
+  });
+
   test.each(['', 'nonsense', `${process.pid} 1 another-boot`, `${process.ppid}`])(
     'a lock that no running process wrote (%j) is taken over',
     (text) => {

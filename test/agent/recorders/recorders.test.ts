@@ -130,6 +130,16 @@ describe('telemetry recorder', () => {
     ]);
   });
 
+  test('a clock that steps back silences nothing', () => {
+    const { it, write, readings } = recorder();
+    write('kinetic.speed', 10, T);
+    write('kinetic.speed', 20, T - 3_600_000);
+    it.tick(T - 3_599_000);
+    write('kinetic.speed', 30, T - 3_598_000);
+    it.tick(T - 3_597_000);
+    expect(readings().map(([, value]) => value)).toEqual([10, 20, 30]);
+  });
+
   test('less than the dead-band is no change, but adds up', () => {
     const { it, write, readings } = recorder();
     for (let second = 0; second <= 8; second++) {
