@@ -110,6 +110,11 @@ export class Agent implements LinkEvents {
     return this.#outbox.waiting;
   }
 
+  /** Readings that came from the decoder. */
+  get readings(): number {
+    return this.#mapping.readings;
+  }
+
   /** Readings that were no possible value, and down messages that were no command. */
   get refused(): { readings: number; commands: number } {
     return { readings: this.#mapping.rejected, commands: this.#remotes.unsigned };
@@ -155,6 +160,7 @@ export class Agent implements LinkEvents {
   }
 
   up(): void {
+    if (this.#stopping) return;
     this.#greet();
     this.#pipeline.status.linkUp(this.#ports.clock.now());
     this.#outbox.linkUp();

@@ -42,6 +42,8 @@ const DEFAULT_FAILOVER = 10_000;
 export class Mapping implements ReadingSink {
   /** What the decoder must deliver, in this order. */
   readonly wanted: readonly WantedSignal[];
+  /** Readings that came. */
+  readings = 0;
   /** Readings that were no possible value of their slot. */
   rejected = 0;
   readonly #status: Status;
@@ -78,6 +80,7 @@ export class Mapping implements ReadingSink {
   }
 
   reading(signal: number, value: number, raw: number, at: number): void {
+    this.readings++;
     for (const target of this.#targets[signal] as readonly Target[]) {
       if (target.contest !== undefined && !speaks(target, target.contest, at)) continue;
       const converted = convert(target, value, raw);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
@@ -9,6 +9,7 @@ import { openDocument } from '../adapters/store/index.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
+import { makeDirectory } from './directory.ts';
 import { benchDirectory, type Rig, rigFile } from './rig.ts';
 import { untilSignal } from './signals.ts';
 import { benchCar } from './simulation.ts';
@@ -45,7 +46,7 @@ the agent, and prints what is published, where, and what to try. Ctrl-C ends it;
 
 async function bench(options: Options): Promise<void> {
   const { data, vin } = options;
-  mkdirSync(data, { recursive: true });
+  makeDirectory(data);
   const vehicle = loadVehicle('bench');
   const clock = new SystemClock();
   const log = new StreamLog(process.stderr, options.log);
@@ -77,7 +78,11 @@ async function bench(options: Options): Promise<void> {
     },
   });
   const rig: Rig = { vin, broker: url, keys };
-  writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
+  try {
+    writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
+  } catch (error) {
+    log.error('watch and send need --broker: the rig could not be written down', { error: (error as Error).message });
+  }
   introduce(rig, options, broker !== undefined);
 
   // A real car does not forget its odometer when the agent is killed.

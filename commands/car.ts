@@ -1,14 +1,14 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { FrameActuator } from '../adapters/can/actuator.ts';
 import { DbcCodec } from '../adapters/can/dbc/index.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
-import { lockDirectory, openDocument, openOutboxStore } from '../adapters/store/index.ts';
+import { openDocument, openOutboxStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type { Clock, FrameBatch, FrameSender, FrameSource, Log, SignatureVerifier } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
@@ -42,11 +42,10 @@ export interface Car {
 /** Builds the adapters around one agent and starts them: first the records, then the link, then the sources. */
 export async function startCar(options: CarOptions): Promise<Car> {
   const { vin, vehicle, data, log, clock, sources } = options;
-  mkdirSync(data, { recursive: true });
-  const unlock = lockDirectory(data);
-  const boots = await openDocument(join(data, 'boot.json'), { boot: 0 }, { log });
-  const boot = boots.data.boot + 1;
-  await boots.write({ boot });
+  makeDirectory(data);
+  const unlock = takeDirectory(data, log);
+  const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
+  const boot = await countBoot(boots, vin, data, log);
   const store = await openOutboxStore(join(data, 'outbox'), { log });
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
   const memory = await openDocument<object>(join(data, 'status.json'), {}, { log });
@@ -93,14 +92,11 @@ export async function startCar(options: CarOptions): Promise<Car> {
   return {
     agent,
     stop: async () => {
-      for (const stop of stopped) await stop();
-      try {
-        await agent.stop();
-        await link.close();
-        await store.close();
-      } finally {
-        unlock();
+      // First the agent: a command under way must keep the state it has on disk, whatever its source does now.
+      for (const step of [() => agent.stop(), ...stopped, () => link.close(), () => store.close()]) {
+        await step().catch((error: Error) => log.error('while stopping', { error: error.message }));
       }
+      unlock();
     },
   };
 }

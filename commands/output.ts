@@ -13,23 +13,24 @@ export function formatOf(asked: string | undefined): Format {
 /** Lines to standard output in large pieces, at the pace of whoever reads. */
 export class Lines {
   readonly #pieces: string[] = [];
-  #size = 0;
+  /** Characters that wait. */
+  size = 0;
 
   line(text: string): void {
     this.#pieces.push(text, '\n');
-    this.#size += text.length;
+    this.size += text.length;
   }
 
   /** True when enough is gathered that `flush` should be awaited. */
   get full(): boolean {
-    return this.#size >= 64 * 1024;
+    return this.size >= 64 * 1024;
   }
 
   async flush(): Promise<void> {
     if (this.#pieces.length === 0) return;
     const text = this.#pieces.join('');
     this.#pieces.length = 0;
-    this.#size = 0;
+    this.size = 0;
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   }
 }

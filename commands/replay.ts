@@ -53,6 +53,14 @@ line per message: {topic, seq, at, body}. The same log gives the same bytes. A s
 
 async function replay(logs: string[], options: Options): Promise<void> {
   const vehicle = loadVehicle(options.profile, options.dbc);
+  const { bus } = options;
+  const known = vehicle.profile.buses.map(({ name }) => name);
+  if (bus !== undefined && !known.includes(bus)) {
+    throw new VigieError(
+      'usage.wrong',
+      `profile ${vehicle.profile.name} has no bus ${bus}; known: ${known.join(', ')}`,
+    );
+  }
   const output = options.cbor === undefined ? printer(formatOf(options.format)) : cborWriter(options.cbor);
   const clock = new ReplayClock();
   const kinds = new Map<string, number>();
@@ -96,9 +104,10 @@ async function replay(logs: string[], options: Options): Promise<void> {
   let last = 0;
   try {
     for (const path of logs) {
-      const log = await openLog(path, options.bus === undefined ? {} : { bus: options.bus });
+      const log = await openLog(path, bus === undefined ? {} : { bus });
       const bar = progressBar(log.size);
       const intake = agent.intake(decoderFor(vehicle, agent.wanted, log.buses));
+      let backwards = 0;
       const pace = pauses(options.speed, started);
       try {
         for await (const batch of log.batches()) {
@@ -114,6 +123,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
             if (output.full) await output.flush();
           }
           frames += batch.count;
+          backwards += jumps(batch, last);
           if (batch.count > 0) last = batch.at[batch.count - 1] as number;
           bar.update(log.position, frames);
         }
@@ -123,12 +133,16 @@ async function replay(logs: string[], options: Options): Promise<void> {
       }
       reportFaults(log, path);
       warnEmpty(log, path, frames);
+      if (backwards > 0) process.stderr.write(`${path}: time jumps back ${backwards} times; order logs by time\n`);
     }
     clock.advanceTo(last);
     await agent.stop();
     await output.flush();
   } finally {
     output.close();
+  }
+  if (frames > 0 && agent.readings === 0) {
+    process.stderr.write('no frame carried a signal of the profile: is it the right car, and the right --bus?\n');
   }
   const seconds = (started.monotonic() - from) / 1000;
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
@@ -199,12 +213,38 @@ function cborWriter(file: string): Output {
   } catch (error) {
     throw new VigieError('input.unreadable', `cannot be written: ${(error as Error).message}`, { where: file });
   }
+  // The link may not fail for it: the outbox would wait for a better time, which a log does not have.
+  let fault: VigieError | undefined;
   return {
-    write: (_topic, payload) => writeSync(descriptor, payload),
-    full: false,
-    flush: async () => undefined,
+    write: (_topic, payload) => {
+      if (fault !== undefined) return;
+      try {
+        for (let from = 0; from < payload.length; ) from += writeSync(descriptor, payload, from);
+      } catch (error) {
+        fault = new VigieError('store.failed', `cannot be written on: ${(error as Error).message}`, { where: file });
+      }
+    },
+    get full() {
+      return fault !== undefined;
+    },
+    flush: async () => {
+      if (fault !== undefined) throw fault;
+    },
     close: () => closeSync(descriptor),
   };
+}
+
+/** A log that steps back by more than frames of several buses may overtake each other, ms. */
+const BACKWARDS = 1_000;
+
+function jumps({ at, count }: FrameBatch, last: number): number {
+  let jumps = 0;
+  for (let i = 0, before = last; i < count; i++) {
+    const now = at[i] as number;
+    if (now < before - BACKWARDS) jumps++;
+    before = now;
+  }
+  return jumps;
 }
 
 function warnEmpty(log: LogReader, path: string, frames: number): void {

@@ -7,6 +7,9 @@ import { Ledger, toLine } from './received.ts';
 import { benchDirectory, brokerOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
+/** Characters that wait for a reader who does not read; what comes then is counted and left out. */
+const WAITING = 16 * 1024 * 1024;
+
 interface Options {
   readonly broker?: string;
   readonly data: string;
@@ -33,6 +36,20 @@ async function watch(vin: string, options: Options): Promise<void> {
   const client = await CloudClient.connect(brokerOf(options.broker, options.data));
   const ledger = new Ledger();
   const lines = new Lines();
+  let flushing = false;
+  let left = 0;
+  const pump = (): void => {
+    if (flushing) return;
+    flushing = true;
+    const flushed = lines.flush();
+    flushed.then(
+      () => {
+        flushing = false;
+        if (lines.size > 0) pump();
+      },
+      (error: Error) => process.stderr.write(`${error.message}\n`),
+    );
+  };
   const show = (topic: string, payload: Uint8Array, { retained }: { retained: boolean }): void => {
     if (topic === presenceTopic(vin)) {
       process.stderr.write(`presence: ${Buffer.from(payload).toString()}\n`);
@@ -41,19 +58,23 @@ async function watch(vin: string, options: Options): Promise<void> {
     try {
       if (!ledger.admit(payload, retained)) return;
       const line = toLine(topic, payload);
+      if (lines.size > WAITING) {
+        left++;
+        return;
+      }
       lines.line(format === 'ndjson' ? JSON.stringify(line) : text(line));
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
       process.stderr.write(`${topic}: ${error.message}\n`);
     }
-    // Standard output paces itself; a message that waits for it waits in memory only for this turn.
-    lines.flush().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+    pump();
   };
   await client.subscribe(presenceTopic(vin), show);
   await client.subscribe(upFilter(vin), show);
   process.stderr.write(`watching ${vin}\n`);
   await signalled;
   await client.close();
+  if (left > 0) process.stderr.write(`${left} messages were left out: nobody read them\n`);
   if (ledger.missing > 0) process.stderr.write(`${ledger.missing} messages are missing\n`);
 }
 

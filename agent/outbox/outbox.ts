@@ -68,6 +68,7 @@ export class Outbox implements Publisher {
   }
 
   put<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): void {
+    if (this.#closed) return;
     try {
       this.#append(kind, body, options);
     } catch (error) {
@@ -80,6 +81,7 @@ export class Outbox implements Publisher {
   }
 
   async secure<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): Promise<void> {
+    if (this.#closed) throw new VigieError('store.failed', 'the agent is stopping: nothing is recorded any more');
     this.#append(kind, body, options);
     if (this.#store.volatile === true) this.#release();
     else await this.#commit();
