@@ -30,8 +30,12 @@ describe.each(formats)('a document in %s', (format) => {
   });
 
   it('may be any JSON value', async () => {
+    // A member named __proto__ is the one exception: the CBOR decoder renames it, because it is a known way to attack.
+    const values = fc
+      .jsonValue({ noUnicodeString: false })
+      .filter((value) => format === 'json' || !JSON.stringify(value).includes('"__proto__"'));
     await fc.assert(
-      fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (value) => {
+      fc.asyncProperty(values, async (value) => {
         const files = new SimulatedDisk();
         await (await openDocument<unknown>(path, 'fallback', { files, format })).write(value);
         const { data } = await openDocument<unknown>(path, 'fallback', { files, format });
