@@ -28,7 +28,7 @@ export class ReplayClock implements Clock {
   /** When the next timer is due, in the log's time; Infinity when none is set. */
   get nextDue(): number {
     const next = this.#timers[0];
-    return next === undefined ? Number.POSITIVE_INFINITY : this.#now + (next.at - this.#monotonic);
+    return next === undefined ? Number.POSITIVE_INFINITY : this.#now + Math.max(0, next.at - this.#monotonic);
   }
 
   after(delay: number, due: () => void): () => void {
@@ -52,7 +52,8 @@ export class ReplayClock implements Clock {
     const served = Math.min(at, this.#now + LONGEST_SILENCE);
     for (let next = this.#timers[0]; next !== undefined && this.nextDue <= served; next = this.#timers[0]) {
       this.#timers.shift();
-      this.#pass(next.at - this.#monotonic);
+      // What fell due in a silence that was passed over is served late, never in the past.
+      this.#pass(Math.max(0, next.at - this.#monotonic));
       next.due();
     }
     if (at > this.#now) this.#pass(at - this.#now);

@@ -1,7 +1,6 @@
 /**
  * What the decoder wants of each frame, as columns that grow when a plan is added and never change after. A plan
- * is a run of rows; a row is one signal. Where no row depends on another they are sorted, so that the loops over them
- * need not ask: Intel windows, Motorola windows, the rest. Rows of multiplexors come before the rows they select.
+ * is a run of rows; a row is one signal. Rows of multiplexors come before the rows they select.
  *
  * Numbers used together lie together in one array: each array costs its own checks in the loops.
  */
@@ -20,14 +19,14 @@ export interface Wanted {
 export const UNWANTED = -1;
 
 /** Numbers of one plan in {@link DecodeTables.plans}. */
-export const PLAN = 5;
-/** The plan's first row, the first Motorola window, the first of the rest, and the row after its last. */
+export const PLAN = 4;
+/** The plan's first row, and the row after its last. */
 export const FIRST = 0;
-export const MOTOROLA = 1;
-export const REST = 2;
-export const END = 3;
+export const END = 1;
 /** Bytes with which every row is in the payload; beyond any payload when rows depend on others. */
-export const PLAIN = 4;
+export const PLAIN = 2;
+/** 1 when some rows are no windows, else 0. */
+export const MIXED = 3;
 const never = 65;
 
 function joined<T extends Int32Array | Float64Array>(
@@ -41,19 +40,15 @@ function joined<T extends Int32Array | Float64Array>(
   return all;
 }
 
-/** Where a row is sorted: 0 Intel window, 1 Motorola window, 2 the rest. */
-function order(signal: Signal): number {
-  if (packedWindow(signal) === undefined) return 2;
-  return signal.byteOrder === 'little' ? 0 : 1;
-}
-
 export class DecodeTables {
   plans = new Int32Array(0);
   /** Per plan: the wanted signals of all its rows. */
   readonly signals: (readonly number[])[] = [];
 
-  /** Two numbers per row: how it is taken by one load (window.ts; 0 where it cannot be), and its wanted signal. */
+  /** Per row: how it is taken out of a window and which wanted signal it is (window.ts); 0 where it cannot be. */
   windows = new Int32Array(0);
+  /** Per row: its wanted signal, or UNWANTED. */
+  indexes = new Int32Array(0);
   /** Two numbers per row: factor and offset. */
   scales = new Float64Array(0);
   /** STRIDE numbers per row: how it is taken whatever its width, see extraction.ts. */
@@ -90,15 +85,16 @@ export class DecodeTables {
       else rows.push({ signal, index, parent: row.parent });
     }
     const selected = rows.some((row) => row.parent >= 0);
-    if (!selected) rows.sort((a, b) => order(a.signal) - order(b.signal));
 
     const needs = rows.map((row) => bytesNeeded(row.signal));
-    const windows = rows.flatMap((row) => [packedWindow(row.signal) ?? 0, row.index]);
+    const windows = rows.map((row) => packedWindow(row.signal, row.index) ?? 0);
+    const indexes = rows.map((row) => row.index);
     const scales = rows.flatMap((row) => [row.signal.factor, row.signal.offset]);
     const operations = rows.flatMap((row) => operation(row.signal));
     const parents = rows.map((row) => row.parent);
     const wraps = rows.map(({ signal }) => (signal.type === 'signed' ? 2 ** signal.length : 0));
     this.windows = joined(this.windows, windows, Int32Array);
+    this.indexes = joined(this.indexes, indexes, Int32Array);
     this.scales = joined(this.scales, scales, Float64Array);
     this.operations = joined(this.operations, operations, Int32Array);
     this.needs = joined(this.needs, needs, Int32Array);
@@ -106,10 +102,9 @@ export class DecodeTables {
     this.wraps = joined(this.wraps, wraps, Float64Array);
     for (const { signal } of rows) this.ranges.push(signal.selection?.ranges.flat() ?? []);
 
-    const motorola = start + rows.filter((row) => order(row.signal) === 0).length;
-    const rest = motorola + rows.filter((row) => order(row.signal) === 1).length;
+    const mixed = windows.includes(0) ? 1 : 0;
     const plain = selected ? never : Math.max(...needs);
-    this.plans = joined(this.plans, [start, motorola, rest, start + rows.length, plain], Int32Array);
+    this.plans = joined(this.plans, [start, start + rows.length, plain, mixed], Int32Array);
     this.signals.push(rows.flatMap((row) => (row.index === UNWANTED ? [] : [row.index])));
     return this.plans.length - PLAN;
   }

@@ -44,6 +44,18 @@ export function load(registers: Int32Array, data: Uint8Array, offset: number, le
   }
 }
 
+/**
+ * As {@link load} for a payload that is padded to a multiple of 8 bytes. What was in the registers behind it stays:
+ * signals inside the payload have no bits there.
+ */
+export function loadPadded(registers: Int32Array, view: DataView, offset: number, length: number): void {
+  const bytes = Math.min(length, 64);
+  for (let byte = 0; byte < bytes; byte += 4) {
+    registers[LITTLE + (byte >>> 2)] = view.getInt32(offset + byte, true);
+    registers[BIG + (byte >>> 2)] = view.getInt32(offset + byte, false);
+  }
+}
+
 /** One row of the table for a signal that lies within the first 64 bytes. */
 export function operation(signal: BitField & { readonly type: Signal['type'] }): number[] {
   const first = runStart(signal);

@@ -25,16 +25,29 @@ export interface BusSlots {
 }
 
 export const NO_SLOT = -1;
-/** Numbers of one slot in {@link Slots.last}: the length of the last payload, then its words. */
-export const KEPT = 1 + longestPayload / 4;
+/** Numbers of one slot in {@link Slots.heads}, a power of two so that none lies across two cache lines. */
+export const HEAD = 8;
+/** Length of the last payload, -1 for none, and its first eight bytes as two words. */
+export const LAST = 0;
+export const LAST_LOW = 1;
+export const LAST_HIGH = 2;
+/** The plan's numbers of these names, see decode-tables.ts. */
+export const SLOT_FIRST = 3;
+export const SLOT_END = 4;
+export const SLOT_PLAIN = 5;
+export const SLOT_MIXED = 6;
+/** Words of one slot in {@link Slots.tails}: what a payload has beyond eight bytes. */
+export const TAIL = longestPayload / 4 - 2;
 /** Beyond this many identifiers a bus is not a J1939 network but noise; those are decoded without a memory. */
 const mostIdentifiers = 8192;
 
 export class Slots {
-  /** Per slot: its plan in the tables. */
-  plan = new Int32Array(64);
-  /** Per slot: {@link KEPT} numbers; a length of -1 equals no payload. */
-  last = new Int32Array(64 * KEPT);
+  /** Per slot: what every frame asks for, side by side. */
+  heads = new Int32Array(64 * HEAD);
+  /** Per slot: words of the last payload beyond its first two. */
+  tails = new Int32Array(64 * TAIL);
+  /** Per slot: the wanted signals of its plan, all of them. */
+  readonly signals: (readonly number[])[] = [];
   /** Per slot: the wanted signals its last payload carried, kept when that was not all of them. */
   readonly carried: number[][] = [];
   readonly #tables: DecodeTables;
@@ -84,7 +97,7 @@ export class Slots {
     const remembered = bus.extended.size < mostIdentifiers;
     const slot = this.#slotFor(bus, id + EXTENDED, remembered);
     if (remembered) bus.extended.set(id, slot);
-    else if (slot >= 0) this.last[slot * KEPT] = -1;
+    else if (slot >= 0) this.heads[slot * HEAD + LAST] = -1;
     return slot;
   }
 
@@ -107,22 +120,22 @@ export class Slots {
 
   #add(plan: number): number {
     const slot = this.carried.length;
-    if (slot >= this.plan.length) {
-      const plans = new Int32Array(slot * 2);
-      plans.set(this.plan);
-      this.plan = plans;
-      const last = new Int32Array(slot * 2 * KEPT);
-      last.set(this.last);
-      this.last = last;
+    if (slot * HEAD >= this.heads.length) {
+      this.heads = twice(this.heads);
+      this.tails = twice(this.tails);
     }
-    this.plan[slot] = plan;
-    this.last[slot * KEPT] = -1;
+    const { plans } = this.#tables;
+    const head = slot * HEAD;
+    this.heads[head + LAST] = -1;
+    this.heads.set(plans.subarray(plan, plan + PLAN), head + SLOT_FIRST);
+    this.signals.push(this.#tables.signals[plan / PLAN]!);
     this.carried.push([]);
     return slot;
   }
+}
 
-  /** Wanted signals of a slot's plan, all of them. */
-  signals(slot: number): readonly number[] {
-    return this.#tables.signals[this.plan[slot]! / PLAN]!;
-  }
+function twice(column: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(column.length * 2);
+  larger.set(column);
+  return larger;
 }

@@ -18,7 +18,10 @@ describe('the clock of a replay', () => {
           });
         }
         let now = 1_000_000;
-        for (const step of steps) clock.advanceTo((now += step));
+        for (const step of [0, ...steps]) {
+          now += step;
+          clock.advanceTo(now);
+        }
         for (const [due, at] of fired) expect(at).toBe(due);
         expect(fired.map(([, at]) => at)).toEqual(fired.map(([, at]) => at).sort((a, b) => a - b));
         const elapsed = now - 1_000_000;
@@ -53,8 +56,10 @@ describe('the clock of a replay', () => {
     clock.advanceTo(years);
     expect(ticks).toBe(600);
     expect(clock.now()).toBe(years);
+    // The one that fell due in the silence comes late, the next a second after it.
     clock.advanceTo(years + 1_000);
-    expect(ticks).toBe(601);
+    expect(ticks).toBe(602);
+    expect(clock.now()).toBe(years + 1_000);
   });
 });
 

@@ -1,0 +1,47 @@
+/** The program's side of contest.ts: answers requests until standard input ends. */
+import { createInterface } from 'node:readline';
+
+export interface Work {
+  /** Does the work once and says what came out. */
+  check(): Promise<string> | string;
+  /** Does the work once. */
+  round(): Promise<void> | void;
+}
+
+export async function answer(work: Work): Promise<void> {
+  for await (const request of createInterface({ input: process.stdin })) {
+    if (request === 'check') {
+      console.log(await work.check());
+      continue;
+    }
+    const from = process.hrtime.bigint();
+    await work.round();
+    console.log(String(process.hrtime.bigint() - from));
+  }
+}
+
+/**
+ * A sum over what came out that does not depend on the order of delivery, but on every bit of it and on where it
+ * belongs. Two 32-bit sums, as reference/round.h has them.
+ */
+export class Digest {
+  count = 0;
+  #low = 0;
+  #high = 0;
+  readonly #double = new Float64Array(1);
+  readonly #words = new Uint32Array(this.#double.buffer);
+
+  /** @param place number of the frame; @param part what of the frame it is. */
+  add(place: number, part: number, value: number): void {
+    // Zeros of both signs are the same value, and so is every NaN.
+    this.#double[0] = value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value;
+    const key = Math.imul(place + 1, 0x9e37_79b1) ^ Math.imul(part + 1, 0x85eb_ca6b);
+    this.#low = (this.#low + Math.imul((this.#words[0] as number) ^ key, 0xc2b2_ae35)) >>> 0;
+    this.#high = (this.#high + Math.imul((this.#words[1] as number) ^ key, 0x27d4_eb2f)) >>> 0;
+    this.count++;
+  }
+
+  toString(): string {
+    return `${this.count} ${this.#low} ${this.#high}`;
+  }
+}

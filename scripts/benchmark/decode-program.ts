@@ -1,0 +1,79 @@
+/** Our decoder as a program of contest.ts. Arguments: network description, traffic. */
+import { readFileSync } from 'node:fs';
+import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
+import type { FrameBatch, ReadingSink } from '../../agent/ports.ts';
+import { answer, Digest } from './answers.ts';
+import { everySignal, readNetwork } from './network.ts';
+import { type Traffic, trafficOf } from './traffic.ts';
+
+const [network = '', file = ''] = process.argv.slice(2);
+const database = readNetwork(network);
+const wanted = everySignal(database);
+const batches = cut(trafficOf(readFileSync(file)), 4096);
+
+/** Keeps every value, as the C reference does. */
+class Values implements ReadingSink {
+  readonly #values = new Float64Array(wanted.length);
+
+  reading(signal: number, value: number): void {
+    this.#values[signal] = value;
+  }
+
+  settled(): void {}
+
+  alive(): void {}
+}
+
+/** Notes what was delivered, frame by frame; what is only alive has the value it had. */
+class Check implements ReadingSink {
+  readonly digest = new Digest();
+  frame = 0;
+
+  reading(signal: number, value: number): void {
+    this.digest.add(this.frame, signal, value);
+  }
+
+  settled(): void {}
+
+  alive(): void {}
+}
+
+function cut(traffic: Traffic, size: number): FrameBatch[] {
+  const { at, id, length, data } = traffic;
+  const batches: FrameBatch[] = [];
+  for (let from = 0; from < traffic.count; from += size) {
+    const to = Math.min(from + size, traffic.count);
+    const count = to - from;
+    const offset = Uint32Array.from({ length: count }, (_, i) => (from + i) * 8);
+    const columns = { at: at.subarray(from, to), id: id.subarray(from, to), length: length.subarray(from, to) };
+    batches.push({ count, ...columns, bus: new Uint8Array(count), flags: new Uint8Array(count), offset, data });
+  }
+  return batches;
+}
+
+/** The frames of a batch one at a time, so that a check knows which it is. */
+function single(batch: FrameBatch, i: number): FrameBatch {
+  const { at, id, bus, flags, length, offset, data } = batch;
+  const column = { at: at.subarray(i, i + 1), id: id.subarray(i, i + 1), length: length.subarray(i, i + 1) };
+  const rest = { bus: bus.subarray(i, i + 1), flags: flags.subarray(i, i + 1), offset: offset.subarray(i, i + 1) };
+  return { count: 1, ...column, ...rest, data };
+}
+
+const values = new Values();
+// Its tables are built once, as those of the reference are.
+const decoder = new DbcDecoder(wanted, [{ database }], ['body']);
+await answer({
+  check: () => {
+    const sink = new Check();
+    for (const batch of batches) {
+      for (let i = 0; i < batch.count; i++) {
+        decoder.decode(single(batch, i), sink);
+        sink.frame++;
+      }
+    }
+    return sink.digest.toString();
+  },
+  round: () => {
+    for (const batch of batches) decoder.decode(batch, values);
+  },
+});

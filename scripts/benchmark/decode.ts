@@ -1,0 +1,85 @@
+/** Decoding CAN: every signal of every frame to a physical value. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.ts';
+import { type Contestant, cells, contest, disagreeing } from './contest.ts';
+import { benchNetwork, everySignal, readNetwork, writeTables } from './network.ts';
+import { compile } from './reference.ts';
+import type { Section, Size, Table } from './section.ts';
+import { carried, type Kind, makeTraffic, REPEATS, writeTraffic } from './traffic.ts';
+
+interface Network {
+  readonly name: string;
+  readonly file: string;
+}
+
+const networks: readonly Network[] = [
+  { name: 'bench car', file: benchNetwork },
+  {
+    name: 'Peugeot AEE2010',
+    file: fileURLToPath(new URL('../../../shared/data/dbc/opendbc/psa_aee2010_r3.repaired.dbc', import.meta.url)),
+  },
+];
+
+const kinds: Readonly<Record<Kind, string>> = {
+  new: 'every frame new',
+  drive: `${REPEATS * 100} % of the frames repeat the last of their identifier`,
+};
+
+export const decoding: Section = {
+  name: 'decode',
+  title: 'Decoding CAN',
+  text: `Frames in memory, every signal of every frame to a double. The reference is a table-driven decoder in C
+(\`scripts/benchmark/reference/table.h\`) that works from tables our loader prints. "Skipping" leaves out a frame that
+equals the last of its identifier, as ours always does. The share of repeats was counted in a log of a real car. The
+Peugeot network lies beside the project, not in it, and is measured where it is there.`,
+  async run(size, scratch) {
+    const tables: Table[] = [];
+    for (const network of networks) {
+      if (!existsSync(network.file)) continue;
+      for (const kind of ['new', 'drive'] as const) tables.push(await compare(network, kind, size, scratch));
+    }
+    return tables;
+  },
+};
+
+async function compare({ name, file }: Network, kind: Kind, size: Size, scratch: string): Promise<Table> {
+  const database = readNetwork(file);
+  const traffic = makeTraffic(database, size.frames, kind);
+  const frames = join(scratch, 'decode.frames');
+  const rows = join(scratch, 'decode.tables');
+  writeTraffic(traffic, frames);
+  writeTables(database, rows);
+  const reference = compile('decode', scratch);
+  const contestants: Contestant[] = [];
+  if ('program' in reference) {
+    const command = reference.program;
+    contestants.push({ name: 'C, tables', command, arguments: [rows, frames] });
+    if (kind === 'drive') contestants.push({ name: 'C, tables, skipping', command, arguments: [rows, frames, 'skip'] });
+  }
+  const program = await bundle('decode-program.ts', scratch);
+  contestants.push({ name: '**vigie**', command: process.execPath, arguments: [program, file, frames] });
+  const standings = await contest(contestants, size.rounds);
+  const [first] = standings;
+  // Repeated frames carry no values in those that skip them.
+  const alike = kind === 'new' ? standings : standings.slice(1);
+  const different = 'program' in reference ? disagreeing(alike) : [];
+  if (different.length > 0) throw new Error(`decoding ${name}: ${different.join()} gave other values`);
+  const values = Number(standings.at(-1)?.outcome.split(' ')[0]);
+  const signals = everySignal(database).length;
+  return {
+    title: `${name}, ${kinds[kind]}`,
+    columns: ['decoder', 'million frames/s', 'slowest to fastest round', 'of the C table'],
+    rows: standings.map((standing) => ({
+      cells: cells(standing, size.frames, 'program' in reference ? first : undefined),
+    })),
+    notes: [
+      `${size.frames.toLocaleString('en')} frames of ${carried(database).length} messages with ${signals} signals, ` +
+        `${(values / size.frames).toFixed(1)} values a frame in the last row.`,
+      'program' in reference
+        ? `${alike.map((one) => one.name).join(' and ')} gave the same ${values.toLocaleString('en')} values to the last bit.`
+        : reference.missing,
+    ],
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * `npm run benchmark`: measures this project beside what it is to be measured by, in the same run, prints the
+ * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
+ *
+ *     npm run benchmark                 everything, about two minutes
+ *     npm run benchmark -- --quick      less work, under a minute; nothing is written
+ *     npm run benchmark -- decode       one section; nothing is written
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { decoding } from './decode.ts';
+import { readingLogs } from './logs.ts';
+import { compilerVersion } from './reference.ts';
+import { replaying } from './replay.ts';
+import { markdown, type Section, type Size } from './section.ts';
+
+const sections: readonly Section[] = [decoding, readingLogs, replaying];
+const page = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
+
+const { values: options, positionals } = parseArgs({
+  options: { quick: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !sections.some((section) => section.name === name));
+if (unknown.length > 0) {
+  console.error(`no section ${unknown.join(', ')}; there are ${sections.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+
+const size: Size = options.quick ? { frames: 300_000, rounds: 5 } : { frames: 1_000_000, rounds: 11 };
+const [cpu] = cpus();
+const parts = [
+  '# Performance',
+  '',
+  'Written by `npm run benchmark`; do not edit. Each figure is the median of interleaved rounds, each program in its',
+  'own process. Look at the ratios: they hold from machine to machine, absolute figures do not.',
+  '',
+  `Measured on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
+    `${process.platform} ${process.arch}, Node ${process.versions.node}, ${compilerVersion()}.`,
+  '',
+];
+console.log(parts.join('\n'));
+const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
+try {
+  for (const section of sections) {
+    if (positionals.length > 0 && !positionals.includes(section.name)) continue;
+    const heading = `## ${section.title}\n\n${section.text}\n`;
+    console.log(heading);
+    parts.push(heading);
+    for (const table of await section.run(size, scratch)) {
+      console.log(markdown(table));
+      parts.push(markdown(table));
+    }
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+if (!options.quick && positionals.length === 0) {
+  writeFileSync(page, parts.join('\n'));
+  console.log(`written to ${page}`);
+}

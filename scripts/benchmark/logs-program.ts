@@ -1,0 +1,123 @@
+/**
+ * Our log reader, and what a script would do, as programs of contest.ts. Arguments: `vigie`, `readline` or `values`,
+ * the log, and for `values` the network description.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
+import { openLog } from '../../adapters/can/log/index.ts';
+import { EXTENDED, type ReadingSink } from '../../agent/ports.ts';
+import { answer, Digest, type Work } from './answers.ts';
+import { everySignal, readNetwork } from './network.ts';
+
+const [way = '', file = '', network = ''] = process.argv.slice(2);
+
+/** Goes through the log once; the frames are in the batches. */
+async function read(): Promise<number> {
+  const log = await openLog(file);
+  let count = 0;
+  for await (const batch of log.batches()) count += batch.count;
+  await log.close();
+  return count;
+}
+
+async function digestOfLog(): Promise<string> {
+  const digest = new Digest();
+  const log = await openLog(file);
+  let place = 0;
+  for await (const { count, at, id, length, offset, data } of log.batches()) {
+    for (let i = 0; i < count; i++, place++) {
+      digest.add(place, 0, Math.round((at[i] as number) * 1000));
+      digest.add(place, 1, id[i] as number);
+      digest.add(place, 2, length[i] as number);
+      const from = offset[i] as number;
+      for (let byte = 0; byte < (length[i] as number); byte++) digest.add(place, 3 + byte, data[from + byte] as number);
+    }
+  }
+  await log.close();
+  return digest.toString();
+}
+
+/** What the lines of the format look like to a regular expression. */
+const pattern = /^\((\d+)\.(\d{6})\) (\S+) ([0-9A-F]{3}|[0-9A-F]{8})#((?:[0-9A-F]{2}){0,8})$/;
+
+async function readLines(take: (micros: number, id: number, data: Buffer) => void): Promise<void> {
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const [, seconds, micros, , id = '', data = ''] = pattern.exec(line) ?? [];
+    const number = Number.parseInt(id, 16);
+    const identifier = id.length === 8 ? (number | EXTENDED) >>> 0 : number;
+    take(Number(seconds) * 1e6 + Number(micros), identifier, Buffer.from(data, 'hex'));
+  }
+}
+
+/** The newest value of each signal, and how often one changed. */
+class Changes implements ReadingSink {
+  count = 0;
+  readonly #values: Float64Array;
+
+  constructor(signals: number) {
+    this.#values = new Float64Array(signals).fill(Number.NaN);
+  }
+
+  reading(signal: number, value: number): void {
+    if (this.#values[signal] === value) return;
+    this.#values[signal] = value;
+    this.count++;
+  }
+
+  settled(): void {}
+
+  alive(): void {}
+}
+
+async function changes(): Promise<number> {
+  const database = readNetwork(network);
+  const wanted = everySignal(database);
+  const log = await openLog(file);
+  const decoder = new DbcDecoder(wanted, [{ database }], log.buses);
+  const sink = new Changes(wanted.length);
+  for await (const batch of log.batches()) decoder.decode(batch, sink);
+  await log.close();
+  return sink.count;
+}
+
+let kept = 0;
+const ways: Readonly<Record<string, Work>> = {
+  vigie: {
+    check: digestOfLog,
+    round: async () => {
+      kept = await read();
+    },
+  },
+  readline: {
+    check: async () => {
+      const digest = new Digest();
+      let place = 0;
+      await readLines((micros, id, data) => {
+        digest.add(place, 0, micros);
+        digest.add(place, 1, id);
+        digest.add(place, 2, data.length);
+        data.forEach((byte, i) => {
+          digest.add(place, 3 + i, byte);
+        });
+        place++;
+      });
+      return digest.toString();
+    },
+    round: () =>
+      readLines((micros) => {
+        kept = micros;
+      }),
+  },
+  values: {
+    check: async () => `${await changes()} 0 0`,
+    round: async () => {
+      kept = await changes();
+    },
+  },
+};
+
+const work = ways[way];
+if (work === undefined) throw new Error(`'${way}' is none of ${Object.keys(ways).join(', ')}`);
+await answer(work);
+if (!Number.isFinite(kept)) throw new Error('the log was not read');

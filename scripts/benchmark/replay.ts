@@ -1,0 +1,112 @@
+/** The whole agent over a log, as a process from start to exit. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.ts';
+import { figure, median } from './contest.ts';
+import { benchNetwork, readNetwork } from './network.ts';
+import { pythonCan, pythonReader } from './reference.ts';
+import type { Section } from './section.ts';
+import { makeTraffic, writeCandump } from './traffic.ts';
+
+interface Run {
+  readonly name: string;
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly rounds: number;
+}
+
+export const replaying: Section = {
+  name: 'replay',
+  title: 'The whole agent over a log',
+  text: `\`vigie replay\` as a process from start to exit: reading, decoding, Status, recorders, outbox, messages as CBOR.
+Beside it python-can, as a process too, which reads the same log and does nothing with the frames.`,
+  async run(size, scratch) {
+    const log = join(scratch, 'replay.log');
+    const short = join(scratch, 'short.log');
+    const network = readNetwork(benchNetwork);
+    writeCandump(makeTraffic(network, size.frames, 'drive'), log, 'body');
+    writeCandump(makeTraffic(network, size.frames / 10, 'drive'), short, 'body');
+    const main = await bundle('../../main.ts', scratch);
+    const python = pythonCan();
+    const rounds = Math.ceil(size.rounds / 2);
+    const runs = [
+      replay('**vigie replay**', main, log, rounds),
+      replay('vigie replay, a tenth of the log', main, short, rounds),
+    ];
+    if ('program' in python) {
+      const name = `python-can ${python.version}, reading alone`;
+      runs.push({ name, command: python.program, arguments: [pythonReader, 'once', log], rounds: 2 });
+    }
+    const ended: Ended[][] = runs.map(() => []);
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, run] of runs.entries()) if (round < run.rounds) ended[i]?.push(await once(run));
+    }
+    const times = ended.map((list) => median(list.map(({ seconds }) => seconds).sort((a, b) => a - b)));
+    const [own = Number.NaN] = times;
+    return [
+      {
+        title: `${size.frames.toLocaleString('en')} frames`,
+        columns: ['process', 'seconds', 'million frames/s', 'peak memory, MB', 'times the time of vigie'],
+        rows: runs.map(({ name }, i) => {
+          const seconds = times[i] ?? Number.NaN;
+          const frames = i === 1 ? size.frames / 10 : size.frames;
+          const peak = Math.max(...(ended[i] ?? []).map(({ memory }) => memory));
+          return {
+            cells: [name, figure(seconds), figure(frames / seconds / 1e6), figure(peak), figure(seconds / own)],
+          };
+        }),
+        notes: [
+          'The tenth of the log shows what starting costs, and that memory does not grow with the log.',
+          ...('program' in python ? [] : [python.missing]),
+        ],
+      },
+    ];
+  },
+};
+
+function replay(name: string, main: string, log: string, rounds: number): Run {
+  const profile = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
+  const args = [main, 'replay', log, '--profile', profile, '--cbor', '/dev/null'];
+  return { name, command: process.execPath, arguments: args, rounds };
+}
+
+interface Ended {
+  readonly seconds: number;
+  /** Largest resident set, MB. */
+  readonly memory: number;
+}
+
+/** Runs a process to its end, looking at its memory now and then (Linux only; elsewhere it stays unknown). */
+function once({ name, command, arguments: args }: Run): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const from = performance.now();
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let complaints = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaints += text;
+    });
+    let memory = Number.NaN;
+    const look = setInterval(() => {
+      memory = peak(child.pid) ?? memory;
+    }, 20);
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      const seconds = (performance.now() - from) / 1000;
+      clearInterval(look);
+      if (code === 0) resolve({ seconds, memory });
+      else reject(new Error(`${name} ended with ${code}: ${complaints}`));
+    });
+  });
+}
+
+/** Largest resident set so far, MB; undefined where /proc does not say, or no longer. */
+function peak(pid: number | undefined): number | undefined {
+  try {
+    const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return found === undefined ? undefined : Number(found) / 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/** What a section of the benchmark gives, and how it is written down. */
+
+/** How much is measured. */
+export interface Size {
+  /** Frames or lines. */
+  readonly frames: number;
+  /** Rounds that count, after some that warm up. */
+  readonly rounds: number;
+}
+
+export interface Row {
+  readonly cells: readonly string[];
+}
+
+/** One comparison: a table with what was measured and what it stands against. */
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+  /** Sentences under the table: what was made sure of, what was left out and why. */
+  readonly notes: readonly string[];
+}
+
+export interface Section {
+  /** For the command line. */
+  readonly name: string;
+  readonly title: string;
+  /** What is measured, against what, on which data. */
+  readonly text: string;
+  /** @param scratch folder that is removed afterwards. */
+  run(size: Size, scratch: string): Promise<readonly Table[]>;
+}
+
+/** Markdown of one table. */
+export function markdown(table: Table): string {
+  const lines = [
+    `### ${table.title}`,
+    '',
+    `| ${table.columns.join(' | ')} |`,
+    `|${table.columns.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
+    ...table.rows.map((row) => `| ${row.cells.join(' | ')} |`),
+  ];
+  if (table.notes.length > 0) lines.push('', ...table.notes.map((note) => `- ${note}`));
+  return `${lines.join('\n')}\n`;
+}
