@@ -23,6 +23,8 @@ export interface CarOptions {
   /** Where commands put their frames; undefined: the car cannot be commanded. */
   readonly sender?: FrameSender;
   readonly mqtt: MqttAddress;
+  /** Waits between attempts to reach the broker, ms; default 1 s to 2 min, for fleets and mobile networks. */
+  readonly backoff?: { readonly first: number; readonly longest: number };
   /** File of the keys that may sign commands. */
   readonly trust?: string;
   /** Bound of the outbox, bytes. */
@@ -50,7 +52,12 @@ export async function startCar(options: CarOptions): Promise<Car> {
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
   const memory = await openDocument<object>(join(data, 'status.json'), {}, { log });
 
-  const link = new MqttLink({ ...options.mqtt, vin, log });
+  const link = new MqttLink({
+    ...options.mqtt,
+    ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
+    vin,
+    log,
+  });
   const agent = new Agent(
     vehicle.profile,
     {
