@@ -73,8 +73,6 @@ export class Agent implements LinkEvents {
   #startedAt = 0;
   /** Batches of frames and ticks that a defect kept from being worked off to the end. */
   faults = 0;
-  /** Down messages that were more than the car takes. */
-  dropped = 0;
 
   constructor(profile: VehicleProfile, ports: AgentPorts, options: AgentOptions) {
     this.#ports = ports;
@@ -115,9 +113,9 @@ export class Agent implements LinkEvents {
     return this.#mapping.readings;
   }
 
-  /** Readings that were no possible value, and down messages that were no command. */
-  get refused(): { readings: number; commands: number } {
-    return { readings: this.#mapping.rejected, commands: this.#remotes.unsigned };
+  /** Readings that were no possible value of their slot. */
+  get refused(): number {
+    return this.#mapping.rejected;
   }
 
   start(): void {
@@ -154,11 +152,6 @@ export class Agent implements LinkEvents {
     await this.#remember().catch(this.#complain);
   }
 
-  /** Resolves when nothing waits to be published. */
-  settled(): Promise<void> {
-    return this.#outbox.settled();
-  }
-
   up(): void {
     if (this.#stopping) return;
     this.#greet();
@@ -190,7 +183,6 @@ export class Agent implements LinkEvents {
     this.#received.count++;
     if (this.#received.count <= RATE) return true;
     this.#received.dropped++;
-    this.dropped++;
     return false;
   }
 

@@ -16,8 +16,6 @@ const JUMPS_BELIEVED = 5;
  * 0,0 of a receiver without one, and not further from the last than a car can have driven.
  */
 export class PositionGate {
-  /** Positions that were refused as implausible. */
-  refused = 0;
   readonly #status: Status;
   /** The latest value of each component. */
   readonly #latest = new Map<Slot, SlotValue>();
@@ -74,10 +72,7 @@ export class PositionGate {
   }
 
   #plausible(next: { latitude: number; longitude: number; at: number }): boolean {
-    if (next.latitude === 0 && next.longitude === 0) {
-      this.refused++;
-      return false;
-    }
+    if (next.latitude === 0 && next.longitude === 0) return false;
     const last = this.#last;
     if (last === undefined) return true;
     const seconds = Math.max(1, (next.at - last.at) / 1000);
@@ -85,7 +80,6 @@ export class PositionGate {
       this.#jumps = 0;
       return true;
     }
-    this.refused++;
     this.#jumps++;
     if (this.#jumps < JUMPS_BELIEVED) return false;
     this.#jumps = 0;

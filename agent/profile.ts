@@ -1,5 +1,7 @@
 /** What the core must know of a car: the part of a vehicle profile that it works from, with all checks done. */
 
+import type { TelemetryRule, WaypointRule } from '../protocol/recording.ts';
+
 /** One source of a Status path. Sources of the same path are listed in order of `priority`, 0 first. */
 export interface SourceMapping {
   readonly path: string;
@@ -18,25 +20,6 @@ export interface SourceMapping {
   readonly priority: number;
   /** Milliseconds of silence after which the next source takes over. */
   readonly failover?: number;
-}
-
-/** When a slot's changes become telemetry. */
-export interface TelemetryRule {
-  /** At most one reading in this many ms. */
-  readonly interval: number;
-  /** A quantity that moved by less is not a change. */
-  readonly deadBand: number;
-  /** A reading is repeated after this many ms without change. */
-  readonly heartbeat: number;
-}
-
-export interface WaypointRule {
-  /** Longest time between points while moving, ms. */
-  readonly interval: number;
-  /** Longest way between points, m. */
-  readonly distance: number;
-  /** A point is set when the heading turned by more, degrees. */
-  readonly heading: number;
 }
 
 /** How Status shows that a command has taken effect. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { FrameActuator } from '../adapters/can/actuator.ts';
-import { DbcCodec } from '../adapters/can/dbc/index.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
@@ -75,13 +74,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
           options.published?.(message.topic, message.payload.byteLength);
         },
       },
-      actuator: new FrameActuator(
-        vehicle.profile.commands,
-        vehicle.databases,
-        new DbcCodec(vehicle.databases),
-        options.sender,
-        clock,
-      ),
+      actuator: new FrameActuator(vehicle.profile.commands, vehicle.databases, options.sender, clock),
       verifier: options.trust === undefined ? trustsNobody : TrustStore.open(options.trust, clock),
     },
     { vin, version, boot, limit: options.limit, quality: () => clock.quality(), window: () => link.window },

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { slice } from '../adapters/can/frames.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ReplayClock } from '../adapters/clock/replay.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
@@ -148,7 +149,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
   process.stderr.write(
     `${frames} frames in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
-      `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused.readings}\n`,
+      `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused}\n`,
   );
 }
 
@@ -167,21 +168,7 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
     clock.advanceTo(at[i] as number);
     due = clock.nextDue;
   }
-  if (count > from) yield slice(batch, from, count);
-}
-
-function slice(batch: FrameBatch, from: number, to: number): FrameBatch {
-  if (from === 0 && to === batch.count) return batch;
-  return {
-    count: to - from,
-    at: batch.at.subarray(from, to),
-    id: batch.id.subarray(from, to),
-    bus: batch.bus.subarray(from, to),
-    flags: batch.flags.subarray(from, to),
-    length: batch.length.subarray(from, to),
-    offset: batch.offset.subarray(from, to),
-    data: batch.data,
-  };
+  if (count > from) yield from === 0 ? batch : slice(batch, from, count);
 }
 
 interface Output {

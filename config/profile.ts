@@ -1,6 +1,7 @@
 /** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
 import { resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
+import type { TelemetryRule, WaypointRule } from '../protocol/recording.ts';
 import { type Bus, readBuses, unreadable } from './buses.ts';
 import { type Command, readCommands } from './commands.ts';
 import { readYamlFile, type YamlContents } from './document.ts';
@@ -9,7 +10,7 @@ import { Findings } from './findings.ts';
 import { profile as formOfProfile } from './generated/validators.js';
 import { suggestion } from './nearest.ts';
 import { type ProfileInput, profileSchema } from './profile-schema.ts';
-import { readTelemetry, readWaypoints, type TelemetryRule, type WaypointRule } from './recording.ts';
+import { readTelemetry, readWaypoints } from './recording.ts';
 import { profileFile, shippedNames } from './shipped.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 import type { FixedValue } from './values.ts';

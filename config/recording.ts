@@ -1,29 +1,11 @@
 /** The `telemetry` and `waypoints` sections of a profile. */
+import type { TelemetryRule, WaypointRule } from '../protocol/recording.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { profileDefaults } from './defaults.ts';
 import { type Findings, pointer } from './findings.ts';
 import type { ProfileInput, TelemetryInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { slotAt } from './values.ts';
-
-/** When a change of a path becomes telemetry. */
-export interface TelemetryRule {
-  /** At most one reading in this many ms. */
-  readonly interval: number;
-  /** In the path's unit; 0 for what is no quantity. */
-  readonly deadBand: number;
-  /** A reading is repeated after this many ms without change. */
-  readonly heartbeat: number;
-}
-
-export interface WaypointRule {
-  /** ms */
-  readonly interval: number;
-  /** m */
-  readonly distance: number;
-  /** degrees */
-  readonly heading: number;
-}
 
 /**
  * Reads `telemetry`. What a path leaves out it takes from `default`, and that from {@link profileDefaults}.

@@ -4,15 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe } from 'vitest';
+import { describeNeeding } from './needs.ts';
 
 /** Folder of test data outside the project. */
 export const sharedData: string = fileURLToPath(new URL('../../shared/data/', import.meta.url));
 
-const present = existsSync(sharedData);
-
 /** `describe` for suites that read {@link sharedData}. */
 export function describeShared(name: string, suite: () => void): void {
-  if (present || process.env['CI'] === 'true') describe(name, suite);
-  else describe.skip(`${name} (skipped: ${sharedData} is not there)`, suite);
+  describeNeeding(existsSync(sharedData), `${sharedData} is not there`, name, suite);
 }

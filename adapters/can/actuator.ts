@@ -50,7 +50,11 @@ export type Commands = Readonly<Record<string, FrameCommand>>;
 export function prepareCommands(
   commands: Commands,
   bound: readonly BoundDatabase[],
-): { prepared: ReadonlyMap<string, Prepared>; problems: readonly { action: string; message: string }[] } {
+): {
+  prepared: ReadonlyMap<string, Prepared>;
+  problems: readonly { action: string; message: string }[];
+  codec: MessageCodec;
+} {
   const prepared = new Map<string, Prepared>();
   const problems: { action: string; message: string }[] = [];
   const codec = new DbcCodec(bound);
@@ -65,7 +69,7 @@ export function prepareCommands(
       problems.push({ action, message: error.message });
     }
   }
-  return { prepared, problems };
+  return { prepared, problems, codec };
 }
 
 /** Carries commands out as cyclic frames with counter and checksum, as the profile describes them. */
@@ -79,14 +83,9 @@ export class FrameActuator implements Actuator {
   readonly #counters = new Map<string, number>();
 
   /** Without a `sender` the car cannot be commanded and no action is offered. */
-  constructor(
-    commands: Commands,
-    bound: readonly BoundDatabase[],
-    codec: MessageCodec,
-    sender: FrameSender | undefined,
-    clock: Clock,
-  ) {
-    this.#prepared = prepareCommands(commands, bound).prepared;
+  constructor(commands: Commands, bound: readonly BoundDatabase[], sender: FrameSender | undefined, clock: Clock) {
+    const { prepared, codec } = prepareCommands(commands, bound);
+    this.#prepared = prepared;
     this.#codec = codec;
     this.#sender = sender;
     this.#clock = clock;

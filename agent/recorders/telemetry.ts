@@ -1,7 +1,8 @@
+import type { TelemetryRule } from '../../protocol/recording.ts';
 import { isTelemetry, type Reading, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { Publisher } from '../ports.ts';
-import type { TelemetryRule, VehicleProfile } from '../profile.ts';
+import type { VehicleProfile } from '../profile.ts';
 import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 

@@ -1,8 +1,8 @@
+import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { Publisher } from '../ports.ts';
 import { distance } from '../position.ts';
-import type { WaypointRule } from '../profile.ts';
 import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 

@@ -114,14 +114,10 @@ describe('the bench', () => {
 });
 
 describe('run', () => {
-  test('takes live frames from standard input and publishes them; the broker may come late', async () => {
-    const car = smallCar();
-    folders.push(car.folder);
-    const port = new EmbeddedBroker({ port: 0 });
-    const { url } = await port.start();
-    await port.stop();
+  /** The small car with frames from standard input. */
+  const configure = (folder: string, url: string): void =>
     writeFileSync(
-      join(car.folder, 'vigie.yaml'),
+      join(folder, 'vigie.yaml'),
       `configuration: 1
 vin: VF3SMALCAR0000001
 profile: ./profile.yaml
@@ -131,6 +127,14 @@ can:
 mqtt: { url: ${url} }
 `,
     );
+
+  test('takes live frames from standard input and publishes them; the broker may come late', async () => {
+    const car = smallCar();
+    folders.push(car.folder);
+    const port = new EmbeddedBroker({ port: 0 });
+    const { url } = await port.start();
+    await port.stop();
+    configure(car.folder, url);
     const agent = new VigieProcess(['run', '-c', join(car.folder, 'vigie.yaml')]);
     agent.write(`${car.lines.slice(0, 500).join('\n')}\n`);
     await agent.says('ready: VF3SMALCAR0000001 (small)');
@@ -154,17 +158,7 @@ mqtt: { url: ${url} }
   test('is ready on a bus that is silent and without a broker, and ends when told', async () => {
     const car = smallCar();
     folders.push(car.folder);
-    writeFileSync(
-      join(car.folder, 'vigie.yaml'),
-      `configuration: 1
-vin: VF3SMALCAR0000001
-profile: ./profile.yaml
-data: ./records
-can:
-  - { bus: can, log: '-' }
-mqtt: { url: mqtt://127.0.0.1:1 }
-`,
-    );
+    configure(car.folder, 'mqtt://127.0.0.1:1');
     const agent = new VigieProcess(['run', '-c', join(car.folder, 'vigie.yaml')]);
     await agent.says('ready: VF3SMALCAR0000001 (small)');
     expect(await agent.end('SIGTERM'), agent.output).toBe(0);

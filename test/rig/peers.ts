@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { describe, it } from 'vitest';
+import { describeNeeding } from '../needs.ts';
 
 /** Daemons lie outside the PATH of an ordinary user. */
 const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
@@ -16,14 +16,8 @@ export function findPeer(command: string): string | undefined {
 
 /** `describe` for suites that need `command`, e.g. `mosquitto`; `scripts/install-peers.sh` installs it. */
 export function describePeer(command: string, name: string, suite: () => void): void {
-  if (findPeer(command) !== undefined) describe(name, suite);
-  else if (process.env['CI'] === 'true') {
-    describe(name, () => {
-      it(`needs ${command}`, () => {
-        throw new Error(`${command} is not installed; run scripts/install-peers.sh as root`);
-      });
-    });
-  } else describe.skip(`${name} (skipped: ${command} is not installed, see scripts/install-peers.sh)`, suite);
+  const absence = `${command} is not installed; run scripts/install-peers.sh as root`;
+  describeNeeding(findPeer(command) !== undefined, absence, name, suite);
 }
 
 function executable(path: string): boolean {

@@ -1,5 +1,6 @@
 /** Plays a log as if its buses were there. */
 import type { Clock, FrameBatch, FrameSource } from '../../../agent/ports.ts';
+import { slice } from '../frames.ts';
 import { type LogOptions, type LogReader, openLog } from './reader.ts';
 
 export interface PlayOptions extends LogOptions {
@@ -138,16 +139,7 @@ export class LogSource implements FrameSource {
     if (this.times === 'clock' && origin !== undefined) {
       for (let i = 0; i < at.length; i++) at[i] = origin.wall + ((at[i] as number) - origin.at) / this.speed;
     }
-    return {
-      count: to - from,
-      at,
-      id: batch.id.subarray(from, to),
-      bus: batch.bus.subarray(from, to),
-      flags: batch.flags.subarray(from, to),
-      length: batch.length.subarray(from, to),
-      offset: batch.offset.subarray(from, to),
-      data: batch.data,
-    };
+    return slice(batch, from, to, at);
   }
 
   private sleep(delay: number): Promise<void> {

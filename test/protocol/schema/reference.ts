@@ -3,7 +3,7 @@
  * written as `{ members }`, `[items]`, `allOf(a + b)`, `@Name`, `?` (nothing known) or a JSON type with keywords.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { describe } from 'vitest';
+import { describeNeeding } from '../../needs.ts';
 import { sharedData } from '../../shared.ts';
 
 const folder = `${sharedData}../reference/`;
@@ -21,8 +21,7 @@ export interface Published {
 
 /** `describe` for suites that read the digest; its absence is a failure where CI=true. */
 export function describeReference(name: string, suite: () => void): void {
-  if (existsSync(folder) || process.env['CI'] === 'true') describe(name, suite);
-  else describe.skip(`${name} (skipped: ${folder} is not there)`, suite);
+  describeNeeding(existsSync(folder), `${folder} is not there`, name, suite);
 }
 
 export function publishedEnumerations(release: string): Record<string, string[]> {
