@@ -1,6 +1,6 @@
 import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import { downKind } from '../protocol/topics.ts';
-import { Mapping, type WantedSignal } from './mapping.ts';
+import { Mapping } from './mapping.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type {
@@ -14,6 +14,7 @@ import type {
   Log,
   OutboxStore,
   SignatureVerifier,
+  WantedSignal,
 } from './ports.ts';
 import type { VehicleProfile } from './profile.ts';
 import { Confirmations } from './remotes/confirmation.ts';

@@ -1,17 +1,10 @@
 import { formatDuration } from '../protocol/duration.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
-import type { ReadingSink } from './ports.ts';
+import type { ReadingSink, WantedSignal } from './ports.ts';
 import { PositionGate } from './position.ts';
 import type { SourceMapping, VehicleProfile } from './profile.ts';
 import type { Status } from './status.ts';
-
-/** A signal the decoder is asked for; its place in the list is the index of its readings. */
-export interface WantedSignal {
-  readonly bus?: string;
-  readonly message: string;
-  readonly signal: string;
-}
 
 /** What one signal feeds: a slot, and how its number becomes the slot's value. */
 interface Target {

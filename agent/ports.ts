@@ -53,7 +53,52 @@ export interface FrameSource {
   /** `receive` must be done with the batch when it returns. */
   start(receive: (batch: FrameBatch) => void): Promise<void>;
   stop(): Promise<void>;
+  readonly health?: () => SourceHealth;
 }
+
+/** What a live source says of itself. */
+export interface SourceHealth {
+  readonly state: 'opening' | 'running' | 'waiting';
+  /** Why it waits. */
+  readonly reason?: string;
+  /** Counts since the start by name, e.g. `frames`, `dropped`, `errors`, `restarts`. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** A signal that is asked of a decoder or source; its place in the list asked for is the index of its readings. */
+export interface WantedSignal {
+  readonly bus?: string;
+  readonly message: string;
+  readonly signal: string;
+}
+
+/**
+ * Gives readings that are no frames, such as fixes and answers to polls. Restarts itself with back-off; never throws
+ * into the core.
+ */
+export interface ReadingSource {
+  /** Delivers what it has of the signals wanted; others are none of its concern. */
+  start(wanted: readonly WantedSignal[], sink: ReadingSink): Promise<void>;
+  stop(): Promise<void>;
+  readonly health?: () => SourceHealth;
+}
+
+/** Bytes both ways: a serial line or a TCP connection. */
+export interface Line {
+  /** Resolves when the system has taken the bytes; rejects with `input.unreadable` when the line is gone. */
+  write(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LineEvents {
+  /** The bytes may be kept. */
+  data(bytes: Uint8Array): void;
+  /** Called once, when the line ended other than by `close`; it is of no further use. */
+  closed(reason: string): void;
+}
+
+/** Opens a line; rejects with `input.unreadable`. Whoever speaks over lines opens them again, with back-off. */
+export type OpenLine = (events: LineEvents) => Promise<Line>;
 
 /** One frame to put on a bus. */
 export interface OutgoingFrame {
@@ -159,6 +204,38 @@ export interface OutboxStore {
   acknowledge(priorityClass: number, seq: number): void;
   /** Resolves when everything appended or acknowledged before the call is on disk. */
   commit(): Promise<void>;
+}
+
+/**
+ * State of the core's parts that outlives a power cut, in the same commit as the outbox: after a cut, state and
+ * messages are of one moment.
+ */
+export interface Memory {
+  /** What was kept last under `key`: data of CBOR's types, not to be changed; undefined when there is none. */
+  recall(key: string): unknown;
+  /**
+   * `states` is asked at every commit, synchronously with the messages that go into it. What is written is only what
+   * differs from before; a value undefined forgets the key.
+   */
+  keep(states: () => Iterable<readonly [key: string, value: unknown]>): void;
+}
+
+/** A record of the car as it is kept for readers: trips, alerts and so on by id, series by time. */
+export interface StoredRecord {
+  readonly id: string;
+  /** UTC milliseconds; the order of a collection. */
+  readonly at: number;
+  /** The record as its schema has it. */
+  readonly record: unknown;
+}
+
+/** Collections of records, each with its retention; put in the same commit as the outbox. */
+export interface RecordStore {
+  /** Adds a record or replaces the one with its id. */
+  put(collection: string, record: StoredRecord): void;
+  get(collection: string, id: string): StoredRecord | undefined;
+  /** Records with `from` ≤ at < `to`, ascending by time, then by id. */
+  list(collection: string, from?: number, to?: number): Iterable<StoredRecord>;
 }
 
 /** Where recorders and commands put what is to be published. */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { prepareCommands } from '../adapters/can/actuator.ts';
 import { type Database, DbcDecoder, parseDbc } from '../adapters/can/dbc/index.ts';
-import type { WantedSignal } from '../agent/mapping.ts';
-import type { FrameDecoder } from '../agent/ports.ts';
+import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
 import type { SourceMapping, VehicleProfile } from '../agent/profile.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Database, parseDbc, type Signal } from '../../adapters/can/dbc/index.ts';
 import { bytesNeeded, runStart } from '../../adapters/can/dbc/layout.ts';
-import type { WantedSignal } from '../../agent/mapping.ts';
+import type { WantedSignal } from '../../agent/ports.ts';
 import { carried } from './traffic.ts';
 
 /** The network of the bench car. */

@@ -1,16 +1,10 @@
+import type { WantedSignal } from '../../../agent/ports.ts';
 import { signalNamed } from './database.ts';
 import { readable } from './layout.ts';
 import { type BoundDatabase, databasesOf } from './matching.ts';
 import { nearest } from './nearest.ts';
 
-/** A signal by its name; its place in the list is the index of its readings. */
-export interface WantedSignal {
-  /** Absent: on every bus. */
-  readonly bus?: string;
-  /** Long name or symbol. */
-  readonly message: string;
-  readonly signal: string;
-}
+export type { WantedSignal };
 
 /** A wanted signal that no network description has. */
 export interface UnknownSignal {

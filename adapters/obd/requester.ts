@@ -1,0 +1,43 @@
+/** How diagnostics are asked, whatever carries them: an adapter on a serial line, or ISO-TP on a bus. */
+
+/** How a request is addressed; ISO 15765-4 §6.3 and ISO 15765-2 §10. */
+export interface DiagnosticAddress {
+  /** CAN identifier of the request, without flag bits; 7DF or 18DB33F1 ask all control units. */
+  readonly request: number;
+  /** 29-bit identifiers. */
+  readonly extended: boolean;
+  /** CAN identifier of the one control unit that is to answer; absent: whoever does. */
+  readonly response?: number;
+  /** Identifier that flow control is sent with, where it is not the usual one for the answer's. */
+  readonly flowControl?: number;
+  /** Target address in the first byte of each frame, 0..255 (extended addressing); absent: normal addressing. */
+  readonly target?: number;
+  /** Address that the answer carries in its first byte, 0..255 (extended addressing). */
+  readonly source?: number;
+}
+
+export interface DiagnosticRequest {
+  readonly address: DiagnosticAddress;
+  /** Service and parameters, e.g. 01 0D. */
+  readonly payload: Uint8Array;
+  /** Milliseconds to wait for the (first) answer; default 200 of the requester. */
+  readonly timeout?: number;
+}
+
+/** A whole answer of one control unit, multi-frame messages put together, "response pending" waited for. */
+export interface DiagnosticAnswer {
+  /** CAN identifier it came with, without flag bits. */
+  readonly id: number;
+  /** First byte is service + 0x40, or 0x7F for a refusal. */
+  readonly payload: Uint8Array;
+}
+
+/** Asks one thing at a time; callers need not wait for each other, requests are queued in order. */
+export interface DiagnosticRequester {
+  /**
+   * What answered in time; empty when nobody did.
+   * @throws VigieError `input.unreadable` when there is no way to ask now (line gone, bus down, car asleep);
+   * `input.malformed` when what came was no whole answer
+   */
+  request(request: DiagnosticRequest): Promise<readonly DiagnosticAnswer[]>;
+}
