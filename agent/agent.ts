@@ -1,5 +1,6 @@
 import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import { downKind } from '../protocol/topics.ts';
+import { Channels } from './channels.ts';
 import { Mapping } from './mapping.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
@@ -12,11 +13,16 @@ import type {
   Link,
   LinkEvents,
   Log,
+  Memory,
   OutboxStore,
+  ReadingSink,
+  RecordStore,
   SignatureVerifier,
   WantedSignal,
 } from './ports.ts';
 import type { VehicleProfile } from './profile.ts';
+import { Recollection } from './recollection.ts';
+import { Records } from './records.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { doors } from './remotes/doors.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
@@ -25,8 +31,6 @@ import { Status } from './status.ts';
 
 /** Recorders look around this often, ms. */
 const TICK = 1_000;
-/** Status is written down this often while it changes, ms; what is newer comes from the bus within seconds. */
-const REMEMBER = 10_000;
 /** At the end the last acknowledgements are waited for this long, ms. */
 const FAREWELL = 3_000;
 /** Down messages handled per second; more are dropped and counted. */
@@ -40,8 +44,10 @@ export interface AgentPorts {
   readonly actuator: Actuator;
   readonly verifier: SignatureVerifier;
   readonly ledger: Document<LedgerData>;
-  /** The Status of the last run. */
-  readonly memory: Document<object>;
+  /** Status, channels and the recorders' state, in the commits of `store`. */
+  readonly memory: Memory;
+  /** Records for readers, in the commits of `store`. */
+  readonly records: RecordStore;
 }
 
 export interface AgentOptions {
@@ -60,14 +66,14 @@ export class Agent implements LinkEvents {
   readonly status = new Status();
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
+  readonly #channels = new Channels();
   readonly #mapping: Mapping;
   readonly #outbox: Outbox;
   readonly #pipeline: Pipeline;
+  readonly #recollection: Recollection;
   readonly #remotes: Remotes;
   readonly #profile: VehicleProfile;
   #cancelTick: (() => void) | undefined;
-  #rememberedAt = Number.NEGATIVE_INFINITY;
-  #changed = false;
   #received = { second: 0, count: 0, dropped: 0 };
   #greeted = false;
   #stopping = false;
@@ -80,11 +86,16 @@ export class Agent implements LinkEvents {
     this.#options = options;
     this.#profile = profile;
     const { clock, log, link, store } = ports;
-    this.status.restore(ports.memory.data);
-    this.#mapping = new Mapping(this.status, profile);
+    this.#mapping = new Mapping(this.status, this.#channels, profile);
     this.#outbox = new Outbox(store, link, clock, log, options);
-    this.#pipeline = pipeline(this.status, this.#outbox, profile);
-    this.status.observe({ changed: () => (this.#changed = true) });
+    const records = new Records(this.#outbox, ports.records, log);
+    const { status } = this;
+    const channels = this.#channels;
+    this.#pipeline = pipeline({ status, channels, writer: this.#mapping, publisher: this.#outbox, records, profile });
+    this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
+    this.#recollection.recall(ports.memory);
+    this.#mapping.resume();
+    ports.memory.keep(() => this.#recollection.states());
     const confirmations = new Confirmations(this.status, clock);
     this.#remotes = new Remotes({
       ...ports,
@@ -134,6 +145,19 @@ export class Agent implements LinkEvents {
     };
   }
 
+  /** Where sources put readings that are no frames: fixes, answers to polls. */
+  readonly sink: ReadingSink = {
+    reading: (signal, value, raw, at) => {
+      if (!this.#stopping) this.#guard(() => this.#mapping.reading(signal, value, raw, at));
+    },
+    settled: (at) => {
+      if (!this.#stopping) this.#guard(() => this.#mapping.settled(at));
+    },
+    alive: (signals, at) => {
+      if (!this.#stopping) this.#guard(() => this.#mapping.alive(signals, at));
+    },
+  };
+
   /** Hands over what is open and resolves when it is on disk and, while connected, acknowledged. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -150,7 +174,6 @@ export class Agent implements LinkEvents {
     await Promise.race([this.#outbox.settled().catch(this.#complain), patience]);
     cancel();
     this.#outbox.close();
-    await this.#remember().catch(this.#complain);
   }
 
   up(): void {
@@ -205,10 +228,9 @@ export class Agent implements LinkEvents {
       this.#schedule();
       const now = this.#ports.clock.now();
       this.#guard(() => {
+        this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
       });
-      const since = this.#ports.clock.monotonic() - this.#rememberedAt;
-      if (this.#changed && since >= REMEMBER) this.#inBackground(this.#remember());
     });
   }
 
@@ -219,12 +241,6 @@ export class Agent implements LinkEvents {
     } catch (error) {
       if (this.faults++ === 0) this.#ports.log.error('a defect in the agent', { error: (error as Error).stack });
     }
-  }
-
-  async #remember(): Promise<void> {
-    this.#rememberedAt = this.#ports.clock.monotonic();
-    this.#changed = false;
-    await this.#ports.memory.write(this.status.contents());
   }
 
   #inBackground(work: Promise<void>): void {

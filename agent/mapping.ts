@@ -1,14 +1,20 @@
+import { type Channel, channelByPath } from '../protocol/channels.ts';
 import { formatDuration } from '../protocol/duration.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
+import { type Leaf, type Slot, type SlotValue, slotByPath, slots } from '../protocol/slots.ts';
+import type { Channels } from './channels.ts';
 import type { ReadingSink, WantedSignal } from './ports.ts';
 import { PositionGate } from './position.ts';
+import { hiddenFrom, Privacy } from './privacy.ts';
 import type { SourceMapping, VehicleProfile } from './profile.ts';
 import type { Status } from './status.ts';
 
-/** What one signal feeds: a slot, and how its number becomes the slot's value. */
+/** What one signal feeds: a slot or channel, and how its number becomes a value. */
 interface Target {
-  readonly slot: Slot;
+  readonly leaf: Leaf;
+  /** One of the two is there. */
+  readonly slot: Slot | undefined;
+  readonly channel: Channel | undefined;
   readonly scale: number;
   readonly offset: number;
   readonly invalid: ReadonlySet<number>;
@@ -16,6 +22,19 @@ interface Target {
   readonly rank: number;
   readonly contest: Contest | undefined;
   readonly position: boolean;
+  /** Milliseconds after which a value of this source is stale. */
+  readonly timeout: number;
+  /** Level of privacy from which on it is hidden. */
+  readonly hiddenFrom: number;
+}
+
+/** Puts into Status what no signal gives, such as a theft that the agent found out about. */
+export interface StatusWriter {
+  /** Ignored while privacy hides the slot. */
+  set(slot: Slot, value: SlotValue, at: number): void;
+  remove(slot: Slot, at: number): void;
+  /** The car was declared stolen, or is no longer: privacy counts no more, or again. */
+  expose(exposed: boolean, at: number): void;
 }
 
 /** Several sources of one path: the best that is alive writes. */
@@ -26,13 +45,15 @@ interface Contest {
   readonly failover: readonly number[];
 }
 
+const privacyState = slotByPath.get('privacy.state') as Slot;
+
 const DEFAULT_FAILOVER = 10_000;
 
 /**
  * Turns readings into Status, whose only writer it is: scales, names, drops what is invalid or out of range, and
  * settles which of several sources speaks.
  */
-export class Mapping implements ReadingSink {
+export class Mapping implements ReadingSink, StatusWriter {
   /** What the decoder must deliver, in this order. */
   readonly wanted: readonly WantedSignal[];
   /** Readings that came. */
@@ -40,13 +61,18 @@ export class Mapping implements ReadingSink {
   /** Readings that were no possible value of their slot. */
   rejected = 0;
   readonly #status: Status;
+  readonly #channels: Channels;
+  readonly #privacy = new Privacy();
+  /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
+  readonly #hidden = new Map<Target, SlotValue>();
   readonly #targets: readonly (readonly Target[])[];
   readonly #position: PositionGate;
   readonly #constants: readonly [Slot, SlotValue][];
   #started = false;
 
-  constructor(status: Status, profile: VehicleProfile) {
+  constructor(status: Status, channels: Channels, profile: VehicleProfile) {
     this.#status = status;
+    this.#channels = channels;
     this.#position = new PositionGate(status);
     const wanted: WantedSignal[] = [];
     const targets: Target[][] = [];
@@ -64,7 +90,8 @@ export class Mapping implements ReadingSink {
       }
       const target = compile(source, contests.get(source.path));
       targets[index]?.push(target);
-      if (source.timeout !== undefined) status.expireAfter(target.slot, source.timeout);
+      // With several sources the one that writes says how long its value holds.
+      if (target.slot !== undefined && source.priority === 0) status.expireAfter(target.slot, target.timeout);
     }
     this.wanted = wanted;
     this.#targets = targets;
@@ -75,10 +102,10 @@ export class Mapping implements ReadingSink {
   reading(signal: number, value: number, raw: number, at: number): void {
     this.readings++;
     for (const target of this.#targets[signal] as readonly Target[]) {
-      if (target.contest !== undefined && !speaks(target, target.contest, at)) continue;
+      if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
       const converted = convert(target, value, raw);
-      if (target.position) this.#position.offer(target.slot, converted);
-      else if (converted !== undefined) this.#status.write(target.slot, converted, at);
+      if (target.position) this.#position.offer(target.slot as Slot, converted);
+      else if (converted !== undefined) this.#write(target, converted, at);
       if (converted === undefined && !target.invalid.has(raw)) this.rejected++;
     }
   }
@@ -86,9 +113,11 @@ export class Mapping implements ReadingSink {
   alive(signals: readonly number[], at: number): void {
     for (const signal of signals) {
       for (const target of this.#targets[signal] as readonly Target[]) {
-        if (target.contest !== undefined && !speaks(target, target.contest, at)) continue;
-        if (target.position) this.#position.repeat(target.slot, at);
-        else this.#status.seen(target.slot, at);
+        if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
+        if (target.position) this.#position.repeat(target.slot as Slot, at);
+        else if (this.#hidden.size > 0 && this.#hidden.has(target)) this.#reveal(target, at);
+        else if (target.slot !== undefined) this.#status.seen(target.slot, at);
+        else this.#channels.seen(target.channel as Channel, at);
       }
     }
   }
@@ -96,14 +125,95 @@ export class Mapping implements ReadingSink {
   settled(at: number): void {
     if (!this.#started) {
       this.#started = true;
-      for (const [slot, value] of this.#constants) this.#status.write(slot, value, at);
+      for (const [slot, value] of this.#constants) this.set(slot, value, at);
     }
     this.#position.settle(at);
+  }
+
+  set(slot: Slot, value: SlotValue, at: number): void {
+    if (hiddenFrom(slot.path) > this.#privacy.level) this.#status.write(slot, value, at);
+  }
+
+  remove(slot: Slot, at: number): void {
+    this.#status.remove(slot, at);
+  }
+
+  expose(exposed: boolean, at: number): void {
+    const before = this.#privacy.level;
+    this.#privacy.expose(exposed);
+    this.#privacyChanged(before, at);
+  }
+
+  /** Takes up the privacy that Status remembers from an earlier run. */
+  resume(): void {
+    const chosen = this.#status.value(privacyState);
+    if (chosen !== undefined) this.#privacy.choose(chosen);
+    this.#position.hide(this.#privacy.level > 0);
+  }
+
+  #write(target: Target, value: SlotValue, at: number): void {
+    const { slot, channel } = target;
+    if (target.hiddenFrom <= this.#privacy.level) {
+      this.#hidden.set(target, value);
+      return;
+    }
+    if (slot === undefined) {
+      this.#channels.write(channel as Channel, value, at);
+      return;
+    }
+    if (slot === privacyState) this.#choose(value, at);
+    this.#status.write(slot, value, at);
+  }
+
+  #reveal(target: Target, at: number): void {
+    if (target.hiddenFrom <= this.#privacy.level) return;
+    const value = this.#hidden.get(target) as SlotValue;
+    this.#hidden.delete(target);
+    this.#write(target, value, at);
+  }
+
+  #choose(state: SlotValue, at: number): void {
+    const before = this.#privacy.level;
+    this.#privacy.choose(state);
+    this.#privacyChanged(before, at);
+  }
+
+  #privacyChanged(before: number, at: number): void {
+    const { level } = this.#privacy;
+    if (level === before) return;
+    this.#position.hide(level > 0);
+    // Constants are facts of the car, known before; they come back with the rest.
+    if (level < before) this.#started = false;
+    else this.#conceal(level, at);
+  }
+
+  #conceal(level: number, at: number): void {
+    for (const targets of this.#targets) {
+      for (const target of targets) {
+        const { slot, channel } = target;
+        if (target.hiddenFrom > level || target.position) continue;
+        const value = slot === undefined ? this.#channels.value(channel as Channel) : this.#status.value(slot);
+        if (value !== undefined) this.#hidden.set(target, value);
+      }
+    }
+    for (const slot of slots) if (hiddenFrom(slot.path) <= level) this.#status.remove(slot, at);
+  }
+
+  /** Notes that the target's source spoke; true when no better source did within its fail-over time. */
+  #speaks(target: Target, contest: Contest, at: number): boolean {
+    contest.spoke[target.rank] = at;
+    for (let better = 0; better < target.rank; better++) {
+      const silence = at - (contest.spoke[better] as number);
+      // A better source that spoke in the future spoke before the clock was set back.
+      if (silence >= 0 && silence <= (contest.failover[better] as number)) return false;
+    }
+    if (target.slot !== undefined) this.#status.expireAfter(target.slot, target.timeout);
+    return true;
   }
 }
 
 /** The value nearest to `value` that the slot's resolution can say; what Status holds is what the wire carries. */
-export function quantise(slot: Slot, value: number): number {
+export function quantise(slot: Leaf, value: number): number {
   const resolution = slot.resolution ?? 0;
   if (resolution === 0) return value;
   const steps = 1 / resolution;
@@ -116,7 +226,7 @@ export function quantise(slot: Slot, value: number): number {
 function convert(target: Target, value: number, raw: number): SlotValue | undefined {
   if (target.invalid.has(raw)) return undefined;
   if (target.values !== undefined) return target.values.get(raw);
-  const slot = target.slot;
+  const slot = target.leaf;
   const scaled = value * target.scale + target.offset;
   if (slot.kind === 'flag') return scaled !== 0;
   if (!Number.isFinite(scaled)) return undefined;
@@ -129,20 +239,24 @@ function convert(target: Target, value: number, raw: number): SlotValue | undefi
 }
 
 function compile(source: SourceMapping, contest: Contest | undefined): Target {
-  const slot = slotOf(source.path);
+  const { leaf, slot, channel } = leafOf(source.path);
   const values = source.map === undefined ? undefined : new Map<number, SlotValue>();
   for (const [raw, value] of Object.entries(source.map ?? {})) {
-    if (value !== null) values?.set(Number(raw), slot.kind === 'set' && typeof value === 'string' ? [value] : value);
+    if (value !== null) values?.set(Number(raw), leaf.kind === 'set' && typeof value === 'string' ? [value] : value);
   }
   return {
+    leaf,
     slot,
+    channel,
     scale: source.scale,
     offset: source.offset,
     invalid: new Set(source.invalid),
     values,
     rank: source.priority,
     contest,
-    position: slot.path.startsWith('lastPosition.'),
+    position: slot?.path.startsWith('lastPosition.') ?? false,
+    timeout: source.timeout ?? Number.POSITIVE_INFINITY,
+    hiddenFrom: hiddenFrom(leaf.path),
   };
 }
 
@@ -161,15 +275,11 @@ function contestsOf(sources: readonly SourceMapping[]): Map<string, Contest> {
   return contests;
 }
 
-/** Notes that the target's source spoke; true when no better source did within its fail-over time. */
-function speaks(target: Target, contest: Contest, at: number): boolean {
-  contest.spoke[target.rank] = at;
-  for (let better = 0; better < target.rank; better++) {
-    const silence = at - (contest.spoke[better] as number);
-    // A better source that spoke in the future spoke before the clock was set back.
-    if (silence >= 0 && silence <= (contest.failover[better] as number)) return false;
-  }
-  return true;
+function leafOf(path: string): Pick<Target, 'leaf' | 'slot' | 'channel'> {
+  const channel = channelByPath.get(path);
+  if (channel !== undefined) return { leaf: channel, slot: undefined, channel };
+  const slot = slotOf(path);
+  return { leaf: slot, slot, channel };
 }
 
 function slotOf(path: string): Slot {

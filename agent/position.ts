@@ -1,10 +1,15 @@
+import type { StatusContents } from '../protocol/schema/status.ts';
 import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
-import type { Status } from './status.ts';
+import type { Status, StatusReader } from './status.ts';
+
+export type Position = NonNullable<StatusContents['lastPosition']>;
 
 const latitude = slotByPath.get('lastPosition.latitude') as Slot;
 const longitude = slotByPath.get('lastPosition.longitude') as Slot;
 const fixStatus = slotByPath.get('lastPosition.fixStatus') as Slot;
 const type = slotByPath.get('lastPosition.type') as Slot;
+
+const lastPosition: ReadonlySet<number> = new Set([latitude.object]);
 
 /** No road vehicle is faster; a larger jump between two fixes is an error of the receiver. m/s */
 const FASTEST = 70;
@@ -22,6 +27,7 @@ export class PositionGate {
   /** Which of latitude (1) and longitude (2) were heard since the last position. */
   #heard = 0;
   #changed = false;
+  #hidden = false;
   #needsFix = false;
   #hasFix = false;
   #last: { latitude: number; longitude: number; at: number } | undefined;
@@ -55,9 +61,17 @@ export class PositionGate {
     this.#status.seen(slot, at);
   }
 
+  /** Privacy takes positions away: what Status knows goes, and what comes is kept until it may be shown. */
+  hide(hidden: boolean): void {
+    this.#hidden = hidden;
+    // The next position is shown also when it is the last one still, and is not measured against a hidden way.
+    this.#changed = true;
+    this.#last = undefined;
+  }
+
   /** A frame or fix is complete: a whole position goes into Status. */
   settle(at: number): void {
-    if (this.#heard !== 3 || !this.#changed) return;
+    if (this.#hidden || this.#heard !== 3 || !this.#changed) return;
     this.#heard = 0;
     this.#changed = false;
     const position = {
@@ -89,6 +103,11 @@ export class PositionGate {
 
 function bitOf(slot: Slot): number {
   return slot === latitude ? 1 : slot === longitude ? 2 : 0;
+}
+
+/** The present position as the interface has it; undefined while there is none. */
+export function presentPosition(status: StatusReader): Position | undefined {
+  return status.contents(lastPosition).lastPosition;
 }
 
 /** Metres between two points on the sphere of mean radius 6,371,009 m (IUGG), haversine. */

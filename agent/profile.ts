@@ -1,8 +1,15 @@
 /** What the core must know of a car: the part of a vehicle profile that it works from, with all checks done. */
 
-import type { TelemetryRule, WaypointRule } from '../protocol/recording.ts';
+import type {
+  AlertRule,
+  CollisionRule,
+  TelemetryRule,
+  TheftRule,
+  TripRule,
+  WaypointRule,
+} from '../protocol/recording.ts';
 
-/** One source of a Status path. Sources of the same path are listed in order of `priority`, 0 first. */
+/** One source of a Status path or of a channel (protocol/channels.ts). Sources of the same path are listed in order of `priority`, 0 first. */
 export interface SourceMapping {
   readonly path: string;
   readonly bus?: string;
@@ -43,6 +50,11 @@ export interface VehicleProfile {
   /** By Status path; `default` for the rest. */
   readonly telemetry: Readonly<Record<string, TelemetryRule>>;
   readonly waypoints: WaypointRule;
+  /** By type (AlertType); `default` for those that are not listed. */
+  readonly alerts?: Readonly<Record<string, AlertRule>>;
+  readonly trips?: TripRule;
+  readonly collisions?: CollisionRule;
+  readonly thefts?: TheftRule;
   /** By action, e.g. `doors.lock`. */
   readonly commands: Readonly<Record<string, CommandRule>>;
 }

@@ -1,9 +1,14 @@
+import type { StatusContents } from '../protocol/schema/status.ts';
 import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects } from '../protocol/slots.ts';
 
 /** Sees every change of Status, in the order they happened. */
 export interface StatusObserver {
   /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
   changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
+  /** The value is no longer known: privacy took it away, or what it was about has ended. */
+  removed?(slot: Slot, previous: SlotValue, at: number): void;
+  /** The value has not been read within its time-out (true), or is read again (false). */
+  stale?(slot: Slot, stale: boolean, at: number): void;
 }
 
 /** Reads Status; nobody but the mapping writes it. */
@@ -11,6 +16,8 @@ export interface StatusReader {
   value(slot: Slot): SlotValue | undefined;
   /** True when the slot has a value that was read not longer ago than its time-out. */
   fresh(slot: Slot, now: number): boolean;
+  /** The tree of the interface, of all objects or of those whose index is in `objects`. */
+  contents(objects?: ReadonlySet<number>): StatusContents;
 }
 
 /**
@@ -22,6 +29,9 @@ export class Status implements StatusReader {
   readonly #seenAt = new Float64Array(slots.length).fill(Number.NEGATIVE_INFINITY);
   readonly #timeout = new Float64Array(slots.length).fill(Number.POSITIVE_INFINITY);
   readonly #createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
+  /** Slots that can become stale. */
+  readonly #expiring: Slot[] = [];
+  readonly #stale = new Set<Slot>();
   readonly #observers: StatusObserver[] = [];
 
   observe(observer: StatusObserver): void {
@@ -30,7 +40,35 @@ export class Status implements StatusReader {
 
   /** A value older than `timeout` ms is no longer fresh. */
   expireAfter(slot: Slot, timeout: number): void {
+    if (!this.#expiring.includes(slot)) this.#expiring.push(slot);
     this.#timeout[slot.index] = timeout;
+  }
+
+  /** Slots that have a value and are stale as of the last {@link sweep}, in order of index. */
+  get stale(): readonly Slot[] {
+    return [...this.#stale].sort((a, b) => a.index - b.index);
+  }
+
+  /** Finds what has become stale, or is no longer; about once a second of the car's time. */
+  sweep(now: number): void {
+    for (const slot of this.#expiring) {
+      const stale = this.#values[slot.index] !== undefined && !this.fresh(slot, now);
+      if (stale === this.#stale.has(slot)) continue;
+      if (stale) this.#stale.add(slot);
+      else this.#stale.delete(slot);
+      for (const observer of this.#observers) observer.stale?.(slot, stale, now);
+    }
+  }
+
+  /** Takes a value away. */
+  remove(slot: Slot, at: number): void {
+    const previous = this.#values[slot.index];
+    if (previous === undefined) return;
+    this.#values[slot.index] = undefined;
+    this.#seenAt[slot.index] = Number.NEGATIVE_INFINITY;
+    this.#stale.delete(slot);
+    this.#createdAt[slot.object] = at;
+    for (const observer of this.#observers) observer.removed?.(slot, previous, at);
   }
 
   value(slot: Slot): SlotValue | undefined {
@@ -59,8 +97,7 @@ export class Status implements StatusReader {
     this.#seenAt[slot.index] = at;
   }
 
-  /** The tree of the interface, of all objects or of those whose index is in `objects`. */
-  contents(objects?: ReadonlySet<number>): ReturnType<typeof assemble> {
+  contents(objects?: ReadonlySet<number>): StatusContents {
     if (objects === undefined) return assemble(this.#values, this.#createdAt);
     return assemble(this.#values, this.#createdAt, (object) => objects.has(object.index));
   }

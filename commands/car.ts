@@ -8,6 +8,7 @@ import { Agent } from '../agent/agent.ts';
 import type { Clock, FrameBatch, FrameSender, FrameSource, Log, SignatureVerifier } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
+import { passing } from './keeping.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
@@ -49,7 +50,6 @@ export async function startCar(options: CarOptions): Promise<Car> {
   const boot = await countBoot(boots, vin, data, log);
   const store = await openOutboxStore(join(data, 'outbox'), { log });
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
-  const memory = await openDocument<object>(join(data, 'status.json'), {}, { log });
 
   const link = new MqttLink({
     ...options.mqtt,
@@ -64,7 +64,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
       log,
       store,
       ledger,
-      memory,
+      ...passing(),
       link: {
         get connected() {
           return link.connected;

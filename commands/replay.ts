@@ -11,6 +11,7 @@ import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { reportFaults } from './decode.ts';
+import { passing } from './keeping.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
@@ -72,7 +73,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       log: new StreamLog(process.stderr, 'warn'),
       store: memoryOutboxStore(),
       ledger: { data: emptyLedger, write: async () => undefined },
-      memory: { data: {}, write: async () => undefined },
+      ...passing(),
       link: {
         connected: true,
         publish: async ({ topic, payload }) => {

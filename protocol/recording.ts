@@ -18,3 +18,42 @@ export interface WaypointRule {
   /** A point is set when the heading turned by more, degrees. */
   readonly heading: number;
 }
+
+/** When a lamp or message of the car is an alert. */
+export interface AlertRule {
+  /** Absent: the interface's member is left out. */
+  readonly severity?: 'Information' | 'Warning' | 'Critical';
+  /** The signal must stand for this long before the alert begins, ms. */
+  readonly on: number;
+  /** The signal must be gone for this long before the alert ends, ms: a flickering lamp is one alert. */
+  readonly off: number;
+}
+
+/** When a trip begins and ends. */
+export interface TripRule {
+  /** A stop shorter than this, ms, belongs to the trip: stop-start, a level crossing, refuelling. */
+  readonly grace: number;
+  /** Above this the car moves, km/h. */
+  readonly moving: number;
+  /** Sources that are silent for longer while the trip is open make it lack data, ms. */
+  readonly silence: number;
+}
+
+/** When acceleration is a collision. */
+export interface CollisionRule {
+  /** Filtered acceleration in the plane above which an impact is looked at, m/s². */
+  readonly threshold: number;
+  /** Change of speed from which it is a collision, km/h. */
+  readonly speedChange: number;
+  /** Seconds of readings kept before and after it. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** When the car itself takes a theft to be going on: the alarm went off, and it moves without key. */
+export interface TheftRule {
+  /** Way that counts as moving, m. */
+  readonly distance: number;
+  /** Longest time between the alarm and the movement, ms. */
+  readonly within: number;
+}

@@ -8,8 +8,22 @@ import { statusContentsSchema } from './schema/status.ts';
 /** A value of Status: the number in the slot's unit, the name of an enumeration, the names of a set, … */
 export type SlotValue = number | string | boolean | readonly string[] | object;
 
+/** What a value may be. */
+export interface Leaf {
+  readonly path: string;
+  readonly kind: 'quantity' | 'flag' | 'enumeration' | 'set' | 'text' | 'instant' | 'value';
+  readonly unit?: string;
+  readonly resolution?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Names of an enumeration or set; the wire carries positions in this list. */
+  readonly values?: readonly string[];
+  /** The text is an ISO 8601 duration. */
+  readonly duration?: true;
+}
+
 /** A leaf of Status. A profile maps signals to it by its path; telemetry names it by its id. */
-export interface Slot {
+export interface Slot extends Leaf {
   /** Dense, 0 first, in the order of the document. Changes when the schema grows: for memory only. */
   readonly index: number;
   /**
@@ -27,15 +41,6 @@ export interface Slot {
   readonly path: string;
   /** Index of the {@link StatusObject} whose `createdAt` tells how old the value is. */
   readonly object: number;
-  readonly kind: 'quantity' | 'flag' | 'enumeration' | 'set' | 'text' | 'instant' | 'value';
-  readonly unit?: string;
-  readonly resolution?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  /** Names of an enumeration or set; the wire carries positions in this list. */
-  readonly values?: readonly string[];
-  /** The text is an ISO 8601 duration. */
-  readonly duration?: true;
 }
 
 /** A part of Status that carries one `createdAt`. */

@@ -4,6 +4,7 @@
  */
 import type { StatusContents } from './schema/status.ts';
 import {
+  type Leaf,
   type PlanMember,
   type PlanNode,
   type PlanRecord,
@@ -13,7 +14,7 @@ import {
   type StatusObject,
 } from './slot-plan.ts';
 
-export type { Slot, SlotValue, StatusObject };
+export type { Leaf, Slot, SlotValue, StatusObject };
 
 /** Every leaf of Status, in the order of the document; `slots[n].index === n`. */
 export const slots: readonly Slot[] = plan.slots;

@@ -1,9 +1,21 @@
+import type { ChannelObserver } from '../channels.ts';
 import type { StatusObserver } from '../status.ts';
 
-/** Turns changes of Status into records. */
-export interface Recorder extends StatusObserver {
+/**
+ * Turns changes of Status and channels into records. All time it knows is that of the readings and of the ticks,
+ * UTC milliseconds; it has no timers of its own, so that a replay does the same as the drive.
+ */
+export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
+  /** Key of its state. */
+  readonly name: string;
   /** Called about once a second of the car's time, also while nothing changes. */
   tick(now: number): void;
-  /** The agent stops: what is still open is handed over. */
+  /** The agent stops: what would be lost is handed over. What is open stays open and is taken up after the next start. */
   flush(now: number): void;
+  /** What must be known again after a power cut: data of CBOR's types, asked at every commit. */
+  state?(): unknown;
+  /** Takes up what {@link state} gave in an earlier run. Throws a VigieError when that is not it; then it starts anew. */
+  restore?(state: unknown): void;
+  /** The clock became known: times up to now were `by` ms behind. */
+  correct?(by: number): void;
 }

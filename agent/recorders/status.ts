@@ -16,6 +16,7 @@ const WHOLE = 60_000;
  * changed. While the link is down nothing is queued: the newest whole Status goes first when it is back.
  */
 export class StatusRecorder implements Recorder {
+  readonly name = 'status';
   readonly #status: Status;
   readonly #publisher: Publisher;
   /** Objects that changed, with the moment at which that is to be published. */
@@ -48,6 +49,12 @@ export class StatusRecorder implements Recorder {
     const due = at + (slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
     const before = this.#dirty.get(slot.object);
     if (before === undefined || due < before) this.#dirty.set(slot.object, due);
+  }
+
+  /** What must be forgotten is told with the whole of what is known, at the next tick. */
+  removed(): void {
+    this.#outdated = true;
+    this.#whole = true;
   }
 
   tick(now: number): void {

@@ -1,8 +1,8 @@
 import type { TelemetryRule } from '../../protocol/recording.ts';
 import { isTelemetry, type Reading, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
-import type { Publisher } from '../ports.ts';
 import type { VehicleProfile } from '../profile.ts';
+import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -28,16 +28,17 @@ interface Track {
  * ends on the true value), quantities beyond their dead-band, and a heartbeat while a value stays the same.
  */
 export class TelemetryRecorder implements Recorder {
+  readonly name = 'telemetry';
   readonly #status: StatusReader;
-  readonly #publisher: Publisher;
+  readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
   readonly #tracks = new Map<Slot, Track>();
   readonly #held = new Set<Track>();
   #batch: Reading[] = [];
 
-  constructor(status: StatusReader, publisher: Publisher, rules: VehicleProfile['telemetry']) {
+  constructor(status: StatusReader, records: Records, rules: VehicleProfile['telemetry']) {
     this.#status = status;
-    this.#publisher = publisher;
+    this.#records = records;
     this.#rules = rules;
   }
 
@@ -60,6 +61,14 @@ export class TelemetryRecorder implements Recorder {
       track.heldAt = at;
       this.#held.add(track);
     }
+  }
+
+  /** What is no longer known is neither repeated nor caught up with. */
+  removed(slot: Slot): void {
+    const track = this.#tracks.get(slot);
+    if (track === undefined) return;
+    this.#release(track);
+    this.#tracks.delete(slot);
   }
 
   tick(now: number): void {
@@ -96,7 +105,9 @@ export class TelemetryRecorder implements Recorder {
     if (this.#batch.length === 0) return;
     const readings = this.#batch;
     this.#batch = [];
-    this.#publisher.put('telemetry', telemetryFromReadings(readings));
+    let from = Number.POSITIVE_INFINITY;
+    for (const { at } of readings) if (at < from) from = at;
+    this.#records.append('telemetry', telemetryFromReadings(readings), from);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { Publisher } from '../ports.ts';
 import { distance } from '../position.ts';
+import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -20,20 +20,25 @@ const DRIFT = 15;
 
 /** Sets a waypoint when the car has gone far enough, turned enough, or driven long enough since the last. */
 export class WaypointRecorder implements Recorder {
+  readonly name = 'waypoint';
   readonly #status: StatusReader;
-  readonly #publisher: Publisher;
+  readonly #records: Records;
   readonly #rule: WaypointRule;
   #moved = false;
   #last: Waypoint | undefined;
 
-  constructor(status: StatusReader, publisher: Publisher, rule: WaypointRule) {
+  constructor(status: StatusReader, records: Records, rule: WaypointRule) {
     this.#status = status;
-    this.#publisher = publisher;
+    this.#records = records;
     this.#rule = rule;
   }
 
   changed(changed: Slot, _value: SlotValue, _previous: SlotValue | undefined, _at: number): void {
     if (changed === latitude || changed === longitude) this.#moved = true;
+  }
+
+  removed(removed: Slot): void {
+    if (removed === latitude || removed === longitude) this.#moved = false;
   }
 
   /** At one look a second no point is later than the second in which it became due. */
@@ -43,7 +48,7 @@ export class WaypointRecorder implements Recorder {
     const point = this.#position(now);
     if (this.#last !== undefined && !this.#due(this.#last, point)) return;
     this.#last = point;
-    this.#publisher.put('waypoint', { points: [point] });
+    this.#records.append('waypoint', { points: [point] }, point.at);
   }
 
   flush(now: number): void {

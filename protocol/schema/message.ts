@@ -1,12 +1,18 @@
 /** The envelope of every message from the car, and the table of bodies. */
+import { alarmRecordSchema } from './alarm.ts';
+import { alertSchema } from './alert.ts';
+import { collisionSchema } from './collision.ts';
 import { count } from './count.ts';
 import { enumeration, quantity, record, required, type Static, type TSchema } from './fields.ts';
 import { gapSchema } from './gap.ts';
 import { helloSchema } from './hello.ts';
 import { type Kind, kindSchema, kinds } from './kind.ts';
+import { maintenanceSchema } from './maintenance.ts';
 import { remoteReportSchema } from './remote.ts';
 import { statusMessageSchema } from './status-message.ts';
 import { telemetrySchema } from './telemetry.ts';
+import { theftSchema } from './theft.ts';
+import { tripSchema } from './trip.ts';
 import { waypointMessageSchema } from './waypoint.ts';
 
 export { type Kind, kinds };
@@ -45,6 +51,12 @@ export const bodies = {
   status: statusMessageSchema,
   telemetry: telemetrySchema,
   waypoint: waypointMessageSchema,
+  trip: tripSchema,
+  alert: alertSchema,
+  collision: collisionSchema,
+  maintenance: maintenanceSchema,
+  alarm: alarmRecordSchema,
+  stolen: theftSchema,
   remote: remoteReportSchema,
   gap: gapSchema,
   hello: helloSchema,

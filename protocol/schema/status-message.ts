@@ -1,3 +1,4 @@
+import { count } from './count.ts';
 import { flag, list, optional, record, required, type Static, text } from './fields.ts';
 import { statusContentsSchema } from './status.ts';
 
@@ -17,6 +18,13 @@ export const statusMessageSchema = record(
       3,
       list(text({ description: 'Path of a slot or object, e.g. `stolen` or `lastPosition.altitude`.' }), {
         description: 'What is no longer known; taken away before `status` is merged.',
+      }),
+    ),
+    stale: optional(
+      4,
+      list(count('Id of a slot (protocol/slots.ts).'), {
+        description:
+          'All slots whose value has not been read within its time-out; absent: none. Each message says it anew.',
       }),
     ),
   },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Channels } from '../../agent/channels.ts';
 import { Mapping, quantise } from '../../agent/mapping.ts';
 import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
@@ -14,7 +15,7 @@ function source(path: string, rest: Partial<SourceMapping> = {}): SourceMapping 
 
 function setUp(sources: SourceMapping[], constants: VehicleProfile['constants'] = {}) {
   const status = new Status();
-  const mapping = new Mapping(status, {
+  const mapping = new Mapping(status, new Channels(), {
     name: 'test',
     sources,
     constants,

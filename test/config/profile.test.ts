@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Channels } from '../../agent/channels.ts';
 import { Mapping } from '../../agent/mapping.ts';
 import type { VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
@@ -94,7 +95,9 @@ test('a profile becomes plain data with every default filled in', () => {
 
 test('the core takes it as it is', () => {
   const vehicle: VehicleProfile = load(car()).profile as Profile;
-  const wanted = new Mapping(new Status(), vehicle).wanted.map(({ message, signal }) => `${message}.${signal}`);
+  const wanted = new Mapping(new Status(), new Channels(), vehicle).wanted.map(
+    ({ message, signal }) => `${message}.${signal}`,
+  );
   expect(wanted).toEqual(['MOTION.Speed', 'ABS.Speed', 'CLIMATE.Temp', 'BODY.Lock', 'CHARGE.Mode', 'BODY.Wipers']);
 });
 

@@ -3,6 +3,9 @@ import { only, unmapped } from '../mapping.ts';
 import { chargingSchema } from './charging.ts';
 import { createdAt } from './created.ts';
 
+export const energyTypes = ['Fuel', 'Electric'] as const;
+export const energySubTypes = ['FossilEnergy', 'ElectricEnergy', 'Hydrogen'] as const;
+
 const consumptions = record(
   'CompositFuelEnergyConsumption',
   {
@@ -96,10 +99,7 @@ export const energySchema = record(
   'Energy',
   {
     createdAt,
-    type: required(
-      1,
-      enumeration(['Fuel', 'Electric'], { description: 'Kind of energy. Interface 3.19.2 Energy.type.' }),
-    ),
+    type: required(1, enumeration(energyTypes, { description: 'Kind of energy. Interface 3.19.2 Energy.type.' })),
     level: optional(
       2,
       quantity({
@@ -186,7 +186,7 @@ export const energySchema = record(
     ),
     subType: optional(
       5,
-      enumeration(['FossilEnergy', 'ElectricEnergy', 'Hydrogen'], {
+      enumeration(energySubTypes, {
         description: 'Kind of fuel or electricity. Interface 3.19.2 Energy.subType.',
       }),
     ),

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DbcDecoder } from '../../../adapters/can/dbc/index.ts';
 import { SimulatedCar } from '../../../adapters/simulated/index.ts';
+import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import type { SourceMapping } from '../../../agent/profile.ts';
 import { Status } from '../../../agent/status.ts';
@@ -98,7 +99,7 @@ describe('Status of the bench car after one loop', () => {
       const plain = { path, message, signal, scale: 1, offset: 0, invalid, priority: 0 };
       return map === undefined ? plain : { ...plain, map };
     });
-    mapping = new Mapping(status, {
+    mapping = new Mapping(status, new Channels(), {
       name: 'bench',
       sources,
       constants: profile.constants,

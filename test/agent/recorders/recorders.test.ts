@@ -3,11 +3,13 @@ import type { Publisher, PutOptions } from '../../../agent/ports.ts';
 import { StatusRecorder } from '../../../agent/recorders/status.ts';
 import { TelemetryRecorder } from '../../../agent/recorders/telemetry.ts';
 import { WaypointRecorder } from '../../../agent/recorders/waypoint.ts';
+import { Records } from '../../../agent/records.ts';
 import { Status } from '../../../agent/status.ts';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { KeptRecords } from '../../rig/keeping.ts';
 
 const T = Date.UTC(2026, 5, 1);
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
@@ -30,7 +32,9 @@ function setUp() {
   const status = new Status();
   const published = new Collected();
   const write = (path: string, value: SlotValue, at: number) => status.write(slot(path), value, at);
-  return { status, published, write };
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const records = new Records(published, new KeptRecords(), log);
+  return { status, published, records, write };
 }
 
 describe('status recorder', () => {
@@ -109,7 +113,7 @@ describe('telemetry recorder', () => {
 
   function recorder() {
     const rig = setUp();
-    const it = new TelemetryRecorder(rig.status, rig.published, rules);
+    const it = new TelemetryRecorder(rig.status, rig.records, rules);
     rig.status.observe(it);
     const readings = () =>
       rig.published.messages.flatMap(({ body }) =>
@@ -186,7 +190,7 @@ describe('telemetry recorder', () => {
 describe('waypoint recorder', () => {
   function drive() {
     const rig = setUp();
-    const it = new WaypointRecorder(rig.status, rig.published, { interval: 10_000, distance: 100, heading: 20 });
+    const it = new WaypointRecorder(rig.status, rig.records, { interval: 10_000, distance: 100, heading: 20 });
     rig.status.observe(it);
     let longitude = 2.3;
     const go = (metres: number, heading: number, at: number) => {

@@ -1,5 +1,6 @@
 /** The shipped profile of Peugeot, Citroën and DS (AEE2010): that it loads, and what Status becomes of frames. */
 import { describe, expect, test } from 'vitest';
+import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import { Status } from '../../../agent/status.ts';
 import { decoderFor, inspectVehicle, loadVehicle } from '../../../commands/vehicle.ts';
@@ -15,7 +16,7 @@ type Sent = readonly [bus: Bus, id: number, data: string, at?: number];
 function car() {
   const vehicle = loadVehicle('psa-aee2010');
   const status = new Status();
-  const mapping = new Mapping(status, vehicle.profile);
+  const mapping = new Mapping(status, new Channels(), vehicle.profile);
   const decoder = decoderFor(vehicle, mapping.wanted, BUSES);
   const hear = (...frames: Sent[]) =>
     decoder.decode(

@@ -44,6 +44,14 @@ function* nodes(node: Node, path: string): Iterable<[string, Node]> {
 
 const envelope = { version: 1, seq: 4, boot: 2, at: 1_700_000_000_000, clock: 'gnss' } as const;
 
+type Position = NonNullable<Message<'alert'>['body']['startPosition']>;
+
+const position: Position = {
+  type: 'Feature',
+  geometry: { type: 'Point', coordinates: [2.3, 48.8] },
+  properties: { createdAt: 1_700_000_000_000, type: 'Acquire' },
+};
+
 const examples: { [K in BodyKind]: Message<K> } = {
   status: {
     ...envelope,
@@ -59,6 +67,82 @@ const examples: { [K in BodyKind]: Message<K> } = {
     ...envelope,
     kind: 'waypoint',
     body: { points: [{ at: 1_700_000_000_000, latitude: 48.8, longitude: 2.3, type: 'Acquire', fixStatus: '3D' }] },
+  },
+  trip: {
+    ...envelope,
+    kind: 'trip',
+    body: {
+      createdAt: 1_700_000_000_000,
+      id: '18bcfe56800-1',
+      done: true,
+      startedAt: 1_699_999_000_000,
+      stoppedAt: 1_700_000_000_000,
+      startPosition: position,
+      duration: 1000,
+      distance: 12.34,
+      distanceSource: 'Odometer',
+      startEnergies: [{ type: 'Electric', subType: 'ElectricEnergy', level: 80.5, autonomy: 200 }],
+      energyConsumptions: [{ type: 'Electric', consumption: 1800, avgConsumption: 14_586.7 }],
+      kinetic: { avgSpeed: 44.4, maxSpeed: 91.2 },
+      segments: [{ propulsion: 'Electric', percent: 100, distance: 12.34 }],
+      faults: [{ fault: 'DataLacking', cause: 'Connection' }],
+    },
+  },
+  alert: {
+    ...envelope,
+    kind: 'alert',
+    body: {
+      createdAt: 1_700_000_000_000,
+      id: '18bcfe56800-2',
+      active: true,
+      type: 'AdBlueFault',
+      severity: 'Warning',
+      startedAt: 1_700_000_000_000,
+      startPosition: position,
+      tid: '18bcfe56800-1',
+    },
+  },
+  collision: {
+    ...envelope,
+    kind: 'collision',
+    body: {
+      createdAt: 1_700_000_000_000,
+      id: '18bcfe56800-3',
+      details: [{ side: 'Front', severity: 'Minor' }],
+      tippedOver: false,
+      longitudinalChange: -21.5,
+      pulse: { start: 1_699_999_999_000, interval: 5, longitudinal: [0, -120.5], lateral: [0.1, 3] },
+    },
+  },
+  maintenance: {
+    ...envelope,
+    kind: 'maintenance',
+    body: {
+      createdAt: 1_700_000_000_000,
+      id: '18bcfe56800-4',
+      daysBeforeMaintenance: -3,
+      mileageBeforeMaintenance: 120.5,
+    },
+  },
+  alarm: {
+    ...envelope,
+    kind: 'alarm',
+    body: {
+      createdAt: 1_700_000_000_000,
+      id: '18bcfe56800-5',
+      trigger: { createdAt: 1_700_000_000_000, type: 'VehicleLifting', startAt: 1_700_000_000_000 },
+    },
+  },
+  stolen: {
+    ...envelope,
+    kind: 'stolen',
+    body: {
+      createdAt: 1_700_000_000_000,
+      id: '18bcfe56800-6',
+      state: true,
+      startedAt: 1_700_000_000_000,
+      origin: 'Alarm',
+    },
   },
   remote: {
     ...envelope,

@@ -1,0 +1,43 @@
+import { type Channel, channels } from '../protocol/channels.ts';
+import type { SlotValue } from '../protocol/slots.ts';
+
+/** Sees what the channels say. */
+export interface ChannelObserver {
+  /** A change of the channel's value, or each reading of a sampled one. `at` is UTC milliseconds of the reading. */
+  channel(channel: Channel, value: SlotValue, at: number): void;
+}
+
+/** The present value of each channel. Nobody but the mapping writes it. */
+export class Channels {
+  readonly #values: (SlotValue | undefined)[] = new Array(channels.length).fill(undefined);
+  readonly #seenAt = new Float64Array(channels.length).fill(Number.NEGATIVE_INFINITY);
+  readonly #observers: ChannelObserver[] = [];
+
+  observe(observer: ChannelObserver): void {
+    this.#observers.push(observer);
+  }
+
+  value(channel: Channel): SlotValue | undefined {
+    return this.#values[channel.index];
+  }
+
+  /** UTC milliseconds at which the channel last spoke, also without a change; -Infinity: never. */
+  seenAt(channel: Channel): number {
+    return this.#seenAt[channel.index] as number;
+  }
+
+  /** Takes a reading that is already quantised and within the channel's range. */
+  write(channel: Channel, value: SlotValue, at: number): void {
+    const { index } = channel;
+    this.#seenAt[index] = at;
+    if (this.#values[index] === value && !channel.sampled) return;
+    this.#values[index] = value;
+    for (const observer of this.#observers) observer.channel(channel, value, at);
+  }
+
+  /** The channel's source repeated what it said: of a sampled channel that is a sample. */
+  seen(channel: Channel, at: number): void {
+    const value = this.#values[channel.index];
+    if (value !== undefined) this.write(channel, value, at);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Body } from '../protocol/schema/message.ts';
+import type { Log, Publisher, RecordStore } from './ports.ts';
+
+/** Kinds of records that have an id, change, and end. */
+export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+/** Series: pieces of what went on, in the order of time. */
+export type SeriesKind = 'telemetry' | 'waypoint';
+
+/** Sees every record as it is made or changes. */
+export interface RecordObserver {
+  recorded<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void;
+}
+
+/** What must be on disk at once, not with the next group. */
+const urgent: ReadonlySet<RecordKind> = new Set(['alert', 'collision', 'alarm', 'stolen']);
+
+/** Where recorders put their records: each is published, kept for readers, and shown to who watches. */
+export class Records {
+  readonly #publisher: Publisher;
+  readonly #store: RecordStore;
+  readonly #log: Log;
+  readonly #observers: RecordObserver[] = [];
+  #made = 0;
+
+  constructor(publisher: Publisher, store: RecordStore, log: Log) {
+    this.#publisher = publisher;
+    this.#store = store;
+    this.#log = log;
+  }
+
+  observe(observer: RecordObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** An id that no record of this car had: the moment, UTC milliseconds, and a number counted for ever. */
+  newId(at: number): string {
+    this.#made++;
+    return `${Math.max(0, Math.round(at)).toString(16)}-${this.#made.toString(16)}`;
+  }
+
+  get<K extends RecordKind>(kind: K, id: string): Body<K> | undefined {
+    return this.#store.get(kind, id)?.record as Body<K> | undefined;
+  }
+
+  /** A new record, or the present form of the one with its id. */
+  put<K extends RecordKind>(kind: K, record: Body<K>): void {
+    const { id, createdAt } = record as { id: string; createdAt: number };
+    const previous = this.get(kind, id);
+    this.#store.put(kind, { id, at: createdAt, record });
+    if (urgent.has(kind)) {
+      this.#publisher
+        .secure(kind, record)
+        .catch((error: Error) => this.#log.error('a record is not on disk yet', { kind, id, error: error.message }));
+    } else this.#publisher.put(kind, record);
+    for (const observer of this.#observers) observer.recorded(kind, record, previous);
+  }
+
+  /** The next piece of a series that begins at `at`, UTC milliseconds. */
+  append<K extends SeriesKind>(kind: K, piece: Body<K>, at: number): void {
+    this.#store.put(kind, { id: this.newId(at), at, record: piece });
+    this.#publisher.put(kind, piece);
+  }
+
+  /** What must be known again after a restart. */
+  state(): unknown {
+    return { made: this.#made };
+  }
+
+  restore(state: unknown): void {
+    const made = (state as { made?: unknown } | undefined)?.made;
+    if (typeof made === 'number' && Number.isSafeInteger(made) && made >= 0) this.#made = made;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Memory, RecordStore, StoredRecord } from '../agent/ports.ts';
+
+/** Memory and records that end with the process. */
+export function passing(): { memory: Memory; records: RecordStore } {
+  const collections = new Map<string, Map<string, StoredRecord>>();
+  return {
+    memory: { recall: () => undefined, keep: () => undefined },
+    records: {
+      put: (collection, record) => {
+        const records = collections.get(collection) ?? new Map<string, StoredRecord>();
+        collections.set(collection, records);
+        if (collection !== 'telemetry' && collection !== 'waypoint') records.set(record.id, record);
+      },
+      get: (collection, id) => collections.get(collection)?.get(id),
+      list: (collection) => collections.get(collection)?.values() ?? [],
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** What every record of the car has: a name of its own and the moments of its making and its last change. */
+import { instant, optional, required, text } from './fields.ts';
+
+/** `[0-9a-fA-F_-]`, as the interface demands of ids in paths. */
+export const recordId = text({
+  maxLength: 64,
+  pattern: '^[0-9a-fA-F_-]+$',
+  description: 'Names the record, for ever.',
+});
+
+export const identity = {
+  createdAt: required(0, instant({ description: 'When the record was made. Interface 3.19.2 CreatedAtField.' })),
+  id: required(1, recordId),
+  updatedAt: optional(2, instant({ description: 'When it last changed. Interface 3.19.2 UpdatedAtField.' })),
+};
+
+/** The trip during which it happened. An addition: the interface has a link in its place. */
+export const tripId = text({
+  maxLength: 64,
+  pattern: '^[0-9a-fA-F_-]+$',
+  description: 'Id of the trip during which it happened; an addition to the interface.',
+});
