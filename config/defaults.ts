@@ -1,5 +1,7 @@
 /** Every default, in the units of the loaded documents (ms, bytes, m, degrees), with its reason. */
 
+import { recordingDefaults } from '../protocol/recording.ts';
+
 /** Profile: what a member that is left out means. */
 export const profileDefaults = {
   /** A value is taken as the DBC scales it. */
@@ -23,6 +25,7 @@ export const profileDefaults = {
     /** Less is the noise of a receiver at walking pace; more cuts the corner of a junction. */
     heading: 15,
   },
+  ...recordingDefaults,
   /** `for: 0` is one frame. */
   every: 0,
   for: 0,

@@ -1,4 +1,5 @@
 /** JSON Schema files that let an editor complete and check what people write. */
+import { alertTypes } from '../protocol/schema/alert-types.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { configurationSchema } from './configuration-schema.ts';
 import { profileSchema } from './profile-schema.ts';
@@ -9,9 +10,10 @@ const DIALECT = 'http://json-schema.org/draft-07/schema#';
 /** Schema of profile.yaml; the paths of Status are listed, so that they are completed too. */
 export function profileEditorSchema(): string {
   const paths = [...slotByPath.values()].filter((slot) => slot.kind !== 'value').map((slot) => slot.path);
-  const { constants, status, telemetry, ...others } = profileSchema.properties;
+  const { alerts, constants, status, telemetry, ...others } = profileSchema.properties;
   const properties = {
     ...others,
+    alerts: { ...alerts, propertyNames: { enum: alertTypes } },
     constants: { ...constants, propertyNames: { enum: paths } },
     status: { ...status, propertyNames: { enum: paths } },
     telemetry: { ...telemetry, propertyNames: { enum: ['default', ...slotByPath.keys()] } },

@@ -1,5 +1,7 @@
 /** The form of a vehicle profile. What its members mean for Status is checked in profile.ts and what it imports. */
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
+import { channels } from '../protocol/channels.ts';
+import { alertSeverities } from '../protocol/schema/alert.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList } from './fields.ts';
 
 /** The profile format that this version reads. */
@@ -26,35 +28,59 @@ const fixedValue = Type.Unsafe<string | number | boolean | readonly string[]>({
   'x-expected': 'a text, a number, true or false, or a list of names',
 });
 
-const source = closed(
+const sourceMembers = {
+  signal: line('Message and signal as the DBC names them', {
+    pattern: SIGNAL,
+    expected: 'a message and a signal with a point between, such as MOTION.Speed',
+  }),
+  bus,
+  scale: Type.Optional(number('value = physical signal × scale + offset; default 1')),
+  offset: Type.Optional(number('value = physical signal × scale + offset; default 0')),
+  invalid: Type.Optional(
+    listOf(
+      Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
+      1,
+      'Raw values (before the scaling of the DBC) that say "not available"; they never become values',
+    ),
+  ),
+  map: Type.Optional(
+    keyed(
+      RAW,
+      fixedValue,
+      'Raw value to value; raw values that are not listed never become values',
+      'a raw value: a whole number, such as 3 or 0x0F',
+    ),
+  ),
+  timeout: Type.Optional(duration('Silence after which the value is stale; default: never')),
+  failover: Type.Optional(duration('Silence after which the next source of the same path takes over')),
+};
+
+const source = closed(sourceMembers, 'Where the value comes from');
+
+const alert = closed(
   {
-    signal: line('Message and signal as the DBC names them', {
-      pattern: SIGNAL,
-      expected: 'a message and a signal with a point between, such as MOTION.Speed',
-    }),
-    bus,
-    scale: Type.Optional(number('value = physical signal × scale + offset; default 1')),
-    offset: Type.Optional(number('value = physical signal × scale + offset; default 0')),
-    invalid: Type.Optional(
-      listOf(
-        Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
-        1,
-        'Raw values (before the scaling of the DBC) that say "not available"; they never become values',
-      ),
-    ),
-    map: Type.Optional(
-      keyed(
-        RAW,
-        fixedValue,
-        'Raw value to value; raw values that are not listed never become values',
-        'a raw value: a whole number, such as 3 or 0x0F',
-      ),
-    ),
-    timeout: Type.Optional(duration('Silence after which the value is stale; default: never')),
-    failover: Type.Optional(duration('Silence after which the next source of the same path takes over')),
+    ...sourceMembers,
+    severity: Type.Optional(choice(alertSeverities, 'How bad it is')),
+    on: Type.Optional(duration('The signal must stand for this long before the alert begins')),
+    off: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
   },
-  'Where the value comes from',
+  'A warning of the car',
 );
+
+/** A source of each of the channels whose path begins so (protocol/channels.ts). */
+function channelSection(section: string, description: string) {
+  const members = channels
+    .filter(({ path }) => path.startsWith(`${section}.`))
+    .map(({ path, description }) => [
+      path.slice(section.length + 1),
+      Type.Optional(describe(oneOrList(source), description)),
+    ]);
+  return Type.Optional(closed(Object.fromEntries(members) as Record<string, TSchema>, description));
+}
+
+function describe<S extends TSchema>(schema: S, description: string): S {
+  return { ...schema, description };
+}
 
 const telemetryRule = closed(
   {
@@ -157,6 +183,49 @@ export const profileSchema = closed(
         'When a waypoint is recorded',
       ),
     ),
+    alerts: Type.Optional(
+      keyed('^[A-Za-z0-9]{1,100}$', alert, 'Warnings of the car, by type of the interface', 'a type of alert'),
+    ),
+    maintenance: channelSection('maintenance', 'When the car is due for service'),
+    collision: channelSection('collision', 'What the car says of a crash'),
+    acceleration: channelSection('acceleration', 'Accelerometer, m/s²'),
+    key: channelSection('key', 'Whether somebody has a key'),
+    trips: Type.Optional(
+      closed(
+        {
+          grace: Type.Optional(duration('A shorter stop belongs to the trip')),
+          moving: Type.Optional(number('The car moves above this, km/h', { exclusiveMinimum: 0, maximum: 50 })),
+          silence: Type.Optional(duration('Silence of the car after which an open trip lacks data')),
+        },
+        'When a trip begins and ends',
+      ),
+    ),
+    impact: Type.Optional(
+      closed(
+        {
+          threshold: Type.Optional(
+            number('Acceleration from which an impact is looked at, m/s²', { exclusiveMinimum: 0, maximum: 1000 }),
+          ),
+          speedChange: Type.Optional(
+            number('Change of speed that is a collision, km/h', { exclusiveMinimum: 0, maximum: 200 }),
+          ),
+          before: Type.Optional(duration('Readings kept from before the impact')),
+          after: Type.Optional(duration('Readings kept from after it')),
+        },
+        'When acceleration is a collision',
+      ),
+    ),
+    theft: Type.Optional(
+      closed(
+        {
+          distance: Type.Optional(
+            number('Way without key that is a theft, m', { exclusiveMinimum: 0, maximum: 100_000 }),
+          ),
+          within: Type.Optional(duration('Longest time from the alarm to the movement')),
+        },
+        'When the car itself takes a theft to be going on',
+      ),
+    ),
     commands: Type.Optional(
       keyed(
         NAME,
@@ -171,6 +240,7 @@ export const profileSchema = closed(
 
 export type ProfileInput = Static<typeof profileSchema>;
 export type SourceInput = Static<typeof source>;
+export type AlertInput = Static<typeof alert>;
 export type TelemetryInput = Static<typeof telemetryRule>;
 export type CommandInput = Static<typeof command>;
 export type SendInput = Static<typeof send>;

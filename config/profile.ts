@@ -1,16 +1,23 @@
 /** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
 import { resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import type { TelemetryRule, WaypointRule } from '../protocol/recording.ts';
+import type {
+  AlertRule,
+  CollisionRule,
+  TelemetryRule,
+  TheftRule,
+  TripRule,
+  WaypointRule,
+} from '../protocol/recording.ts';
 import { type Bus, readBuses, unreadable } from './buses.ts';
 import { type Command, readCommands } from './commands.ts';
 import { readYamlFile, type YamlContents } from './document.ts';
 import { checkForm, quoted } from './faults.ts';
-import { Findings } from './findings.ts';
+import { Findings, pointer } from './findings.ts';
 import { profile as formOfProfile } from './generated/validators.js';
 import { suggestion } from './nearest.ts';
 import { type ProfileInput, profileSchema } from './profile-schema.ts';
-import { readTelemetry, readWaypoints } from './recording.ts';
+import { readAlerts, readImpact, readTelemetry, readTheft, readTrips, readWaypoints } from './recording.ts';
 import { profileFile, shippedNames } from './shipped.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 import type { FixedValue } from './values.ts';
@@ -29,6 +36,11 @@ export interface Profile {
   /** By Status path; `default` for those that are not listed. */
   readonly telemetry: Readonly<Record<string, TelemetryRule>>;
   readonly waypoints: WaypointRule;
+  /** By type; `default` for those that are not listed. */
+  readonly alerts: Readonly<Record<string, AlertRule>>;
+  readonly trips: TripRule;
+  readonly collisions: CollisionRule;
+  readonly thefts: TheftRule;
   /** By kind and action, e.g. `doors.lock`. */
   readonly commands: Readonly<Record<string, Command>>;
 }
@@ -73,6 +85,9 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
   return { ...(profile === undefined || findings.failed ? {} : { profile }), diagnostics: findings.sorted() };
 }
 
+/** Sections whose members are channels (protocol/channels.ts). */
+const channelSections = ['alerts', 'maintenance', 'collision', 'acceleration', 'key'] as const;
+
 function readProfile(
   file: string,
   contents: YamlContents,
@@ -85,7 +100,12 @@ function readProfile(
   const input = contents.data as Partial<ProfileInput>;
   const status = members(input.status);
   const buses = readBuses(Array.isArray(input.buses) ? input.buses : [], file, extraDbc, findings);
-  const sources = readSources(status, buses, findings);
+  const sources = readSources('status', status, buses, findings);
+  for (const section of channelSections) {
+    if (findings.sound(pointer(section)) || section === 'alerts') {
+      sources.push(...readSources(section, members(input[section]), buses, findings));
+    }
+  }
   if (Object.keys(members(input.commands)).length > 0) reportTimeless(sources, findings);
   const constants = readConstants(members(input.constants), status, findings);
   const paths = new Set(Object.keys(status));
@@ -100,6 +120,10 @@ function readProfile(
     constants,
     telemetry: readTelemetry(members(input.telemetry) as Required<ProfileInput>['telemetry'], fed, findings),
     waypoints: readWaypoints(findings.sound('/waypoints') ? (input.waypoints ?? {}) : {}),
+    alerts: readAlerts(members(input.alerts) as NonNullable<ProfileInput['alerts']>, findings),
+    trips: readTrips(findings.sound('/trips') ? (input.trips ?? {}) : {}),
+    collisions: readImpact(findings.sound('/impact') ? (input.impact ?? {}) : {}),
+    thefts: readTheft(findings.sound('/theft') ? (input.theft ?? {}) : {}),
     commands: readCommands(members(input.commands), buses, { sources, paths }, findings),
   };
 }

@@ -1,9 +1,16 @@
-/** The `telemetry` and `waypoints` sections of a profile. */
-import type { TelemetryRule, WaypointRule } from '../protocol/recording.ts';
+/** The sections of a profile that say what is recorded, and when. */
+import type {
+  AlertRule,
+  CollisionRule,
+  TelemetryRule,
+  TheftRule,
+  TripRule,
+  WaypointRule,
+} from '../protocol/recording.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { profileDefaults } from './defaults.ts';
 import { type Findings, pointer } from './findings.ts';
-import type { ProfileInput, TelemetryInput } from './profile-schema.ts';
+import type { AlertInput, ProfileInput, TelemetryInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { slotAt } from './values.ts';
 
@@ -90,4 +97,52 @@ export function readWaypoints(section: NonNullable<ProfileInput['waypoints']>): 
     distance: section.distance ?? distance,
     heading: section.heading ?? heading,
   };
+}
+
+/** Reads what `alerts` says beside the sources. @returns rules by type, and `default` */
+export function readAlerts(
+  section: Readonly<Record<string, AlertInput>>,
+  findings: Findings,
+): Record<string, AlertRule> {
+  const rules: Record<string, AlertRule> = { default: profileDefaults.alert };
+  for (const [type, { severity, on, off }] of Object.entries(section)) {
+    if (!findings.sound(pointer('alerts', type))) continue;
+    rules[type] = {
+      on: time(on, profileDefaults.alert.on),
+      off: time(off, profileDefaults.alert.off),
+      ...(severity === undefined ? {} : { severity }),
+    };
+  }
+  return rules;
+}
+
+/** Reads `trips`. */
+export function readTrips(section: NonNullable<ProfileInput['trips']>): TripRule {
+  const { grace, moving, silence } = profileDefaults.trip;
+  return {
+    grace: time(section.grace, grace),
+    moving: section.moving ?? moving,
+    silence: time(section.silence, silence),
+  };
+}
+
+/** Reads `impact`. */
+export function readImpact(section: NonNullable<ProfileInput['impact']>): CollisionRule {
+  const { threshold, speedChange, before, after } = profileDefaults.collision;
+  return {
+    threshold: section.threshold ?? threshold,
+    speedChange: section.speedChange ?? speedChange,
+    before: time(section.before, before),
+    after: time(section.after, after),
+  };
+}
+
+/** Reads `theft`. */
+export function readTheft(section: NonNullable<ProfileInput['theft']>): TheftRule {
+  const { distance, within } = profileDefaults.theft;
+  return { distance: section.distance ?? distance, within: time(section.within, within) };
+}
+
+function time(written: number | string | undefined, fallback: number): number {
+  return written === undefined ? fallback : readDuration(written);
 }

@@ -1,13 +1,16 @@
-/** The `status` and `constants` sections of a profile. */
-import type { Slot } from '../protocol/slots.ts';
+/** The sections of a profile that say where values come from, and `constants`. */
+import { channelByPath } from '../protocol/channels.ts';
+import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
+import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
+import { suggestion } from './nearest.ts';
 import type { SourceInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
-/** One source of a Status path. Sources of a path follow each other in order of priority. */
+/** One source of a Status path or a channel. Sources of a path follow each other in order of priority. */
 export interface Source {
   readonly path: string;
   readonly bus: string;
@@ -30,12 +33,16 @@ export interface Source {
   readonly line: number;
 }
 
-/** Reads `status`; entries with faults are reported and left out. */
-export function readSources(section: object, buses: BusNames, findings: Findings): Source[] {
+/**
+ * Reads a section of sources by path; entries with faults are reported and left out. The members of `status` are
+ * paths of Status, those of every other section are channels below its name.
+ */
+export function readSources(name: string, section: object, buses: BusNames, findings: Findings): Source[] {
   const sources: Source[] = [];
-  for (const [path, written] of Object.entries(section) as [string, SourceInput | SourceInput[]][]) {
-    const at = pointer('status', path);
-    const slot = slotAt(path, at, findings);
+  for (const [member, written] of Object.entries(section) as [string, SourceInput | SourceInput[]][]) {
+    const at = pointer(name, member);
+    const path = name === 'status' ? member : `${name}.${member}`;
+    const slot = name === 'status' ? slotAt(path, at, findings) : channelAt(name, member, at, findings);
     if (!findings.sound(at)) continue;
     if (slot?.kind === 'value') {
       findings.error(at, `${path} is a structure, which no signal can give`, 'remove it');
@@ -55,9 +62,23 @@ export function readSources(section: object, buses: BusNames, findings: Findings
   return sources;
 }
 
+/** The channel of a member; an unknown one is reported at `at`. */
+function channelAt(section: string, member: string, at: string, findings: Findings): Leaf | undefined {
+  const channel = channelByPath.get(`${section}.${member}`);
+  if (channel !== undefined) return channel;
+  const known = [...channelByPath.keys()].filter((path) => path.startsWith(`${section}.`));
+  const names = known.map((path) => path.slice(section.length + 1));
+  findings.error(
+    at,
+    `${section} has no ${quoted(member)}`,
+    suggestion(member, names) ?? 'config/generated/status-paths.md lists all',
+  );
+  return undefined;
+}
+
 interface Written {
   readonly path: string;
-  readonly slot: Slot | undefined;
+  readonly slot: Leaf | undefined;
   readonly input: SourceInput;
   readonly at: string;
   readonly priority: number;
@@ -97,7 +118,7 @@ function readSource(written: Written, buses: BusNames, findings: Findings): Sour
 
 function readMap(
   map: Readonly<Record<string, FixedValue>>,
-  slot: Slot | undefined,
+  slot: Leaf | undefined,
   at: string,
   findings: Findings,
 ): Record<string, FixedValue> {
@@ -115,7 +136,7 @@ function readMap(
   return result;
 }
 
-function checkConversion(input: SourceInput, slot: Slot | undefined, at: string, findings: Findings): void {
+function checkConversion(input: SourceInput, slot: Leaf | undefined, at: string, findings: Findings): void {
   const { scale, invalid = [], map } = input;
   if (scale === 0) findings.error(`${at}/scale`, 'a scale of 0 makes every value the same', 'use constants for that');
   for (const name of ['scale', 'offset'] as const) {

@@ -1,5 +1,5 @@
 /** Which values fit a Status path. */
-import { type Slot, slotByPath } from '../protocol/slots.ts';
+import { type Leaf, type Slot, slotByPath } from '../protocol/slots.ts';
 import { quoted, show } from './faults.ts';
 import type { Findings } from './findings.ts';
 import { suggestion } from './nearest.ts';
@@ -26,7 +26,7 @@ export function slotAt(path: string, at: string, findings: Findings): Slot | und
 }
 
 /** Why `value` can never be the slot's value; undefined when it can. */
-export function misfit(slot: Slot, value: FixedValue): Misfit | undefined {
+export function misfit(slot: Leaf, value: FixedValue): Misfit | undefined {
   switch (slot.kind) {
     case 'quantity':
       return quantityMisfit(slot, value);
@@ -51,16 +51,16 @@ export function misfit(slot: Slot, value: FixedValue): Misfit | undefined {
 }
 
 /** Every name of an enumeration or set, cut when there are many. */
-function names(slot: Slot): string {
+function names(slot: Leaf): string {
   const all = slot.values ?? [];
   return all.length > 12 ? `${all.slice(0, 12).join(', ')}, …` : all.join(', ');
 }
 
-function wrong(slot: Slot, wanted: string, value: FixedValue, fix?: string): Misfit {
+function wrong(slot: Leaf, wanted: string, value: FixedValue, fix?: string): Misfit {
   return { message: `${slot.path} must be ${wanted}, not ${show(value)}`, ...(fix === undefined ? {} : { fix }) };
 }
 
-function quantityMisfit(slot: Slot, value: FixedValue): Misfit | undefined {
+function quantityMisfit(slot: Leaf, value: FixedValue): Misfit | undefined {
   const unit = slot.unit === undefined || slot.unit === '1' ? '' : ` ${slot.unit}`;
   if (typeof value !== 'number' || !Number.isFinite(value))
     return wrong(slot, `a number${unit && ` of${unit}`}`, value);
@@ -73,14 +73,14 @@ function quantityMisfit(slot: Slot, value: FixedValue): Misfit | undefined {
   return undefined;
 }
 
-function nameMisfit(slot: Slot, name: string): Misfit | undefined {
+function nameMisfit(slot: Leaf, name: string): Misfit | undefined {
   const known = slot.values ?? [];
   if (known.includes(name)) return undefined;
   const fix = suggestion(name, known) ?? `known: ${names(slot)}`;
   return { message: `${slot.path} is never ${quoted(name)}`, fix };
 }
 
-function firstMisfit(slot: Slot, value: readonly string[]): Misfit | undefined {
+function firstMisfit(slot: Leaf, value: readonly string[]): Misfit | undefined {
   for (const name of value) {
     const fault = nameMisfit(slot, name);
     if (fault !== undefined) return fault;

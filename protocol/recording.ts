@@ -45,7 +45,7 @@ export interface CollisionRule {
   readonly threshold: number;
   /** Change of speed from which it is a collision, km/h. */
   readonly speedChange: number;
-  /** Seconds of readings kept before and after it. */
+  /** Readings are kept from this long before it to this long after, ms. */
   readonly before: number;
   readonly after: number;
 }
@@ -57,3 +57,41 @@ export interface TheftRule {
   /** Longest time between the alarm and the movement, ms. */
   readonly within: number;
 }
+
+/** What a profile that says nothing about it means. */
+export const recordingDefaults = {
+  alert: {
+    /** A lamp test at ignition on lasts two to three seconds; shorter than that is no warning. */
+    on: 3_000,
+    /** Longer than the blink of a warning lamp and than its absence while the engine is cranked. */
+    off: 10_000,
+  },
+  trip: {
+    /** Longer than refuelling or a closed level crossing, shorter than an errand. */
+    grace: 300_000,
+    /** Wheel-speed sensors are silent below; slower is rolling. */
+    moving: 2,
+    /** A bus that speaks at all speaks every second. */
+    silence: 60_000,
+  },
+  collision: {
+    /** Harder than a kerb or a pothole filtered to 60 Hz, below the onset of belt tensioners (about 5 g). */
+    threshold: 30,
+    /** 8 km/h within 150 ms is the trigger of an event data recorder (49 CFR 563.5). */
+    speedChange: 8,
+    /** Five seconds before are what an event data recorder keeps (49 CFR 563.7); as long after shows the rest. */
+    before: 5_000,
+    after: 5_000,
+  },
+  theft: {
+    /** Beyond the drift of a receiver and a push along the kerb. */
+    distance: 100,
+    /** A tow truck is loaded within that time after the alarm went off. */
+    within: 1_800_000,
+  },
+} as const satisfies {
+  readonly alert: AlertRule;
+  readonly trip: TripRule;
+  readonly collision: CollisionRule;
+  readonly theft: TheftRule;
+};

@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate20;
-var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } } } }, "additionalProperties": false };
+var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } } } }, "additionalProperties": false };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern4 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 var pattern5 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
@@ -11,7 +11,8 @@ var pattern10 = new RegExp("^[^.\\s]+\\.[^.\\s]+$", "u");
 var pattern11 = new RegExp("^[^\\s\\u0000-\\u001f]{1,128}$", "u");
 var pattern12 = new RegExp("^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$", "u");
 var pattern13 = new RegExp("^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$", "u");
-var pattern28 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern24 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
+var pattern151 = new RegExp("^[^.\\s]{1,128}$", "u");
 function validate20(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -1273,14 +1274,14 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.commands !== void 0) {
-      let data45 = data.commands;
+    if (data.alerts !== void 0) {
+      let data45 = data.alerts;
       if (data45 && typeof data45 == "object" && !Array.isArray(data45)) {
         for (const key16 in data45) {
           const _errs114 = errors;
           if (typeof key16 === "string") {
-            if (!pattern4.test(key16)) {
-              const err113 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key16 };
+            if (!pattern24.test(key16)) {
+              const err113 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, message: 'must match pattern "^[A-Za-z0-9]{1,100}$"', propertyName: key16 };
               if (vErrors === null) {
                 vErrors = [err113];
               } else {
@@ -1289,7 +1290,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               errors++;
             }
           } else {
-            const err114 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key16 };
+            const err114 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key16 };
             if (vErrors === null) {
               vErrors = [err114];
             } else {
@@ -1299,7 +1300,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
           }
           var valid32 = _errs114 === errors;
           if (!valid32) {
-            const err115 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key16 }, message: "property name must be valid" };
+            const err115 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key16 }, message: "property name must be valid" };
             if (vErrors === null) {
               vErrors = [err115];
             } else {
@@ -1311,20 +1312,18 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
         for (const key17 in data45) {
           let data46 = data45[key17];
           if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
-            for (const key18 in data46) {
-              const _errs119 = errors;
-              if (typeof key18 === "string") {
-                if (!pattern4.test(key18)) {
-                  const err116 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key18 };
-                  if (vErrors === null) {
-                    vErrors = [err116];
-                  } else {
-                    vErrors.push(err116);
-                  }
-                  errors++;
-                }
+            if (data46.signal === void 0) {
+              const err116 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err116];
               } else {
-                const err117 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key18 };
+                vErrors.push(err116);
+              }
+              errors++;
+            }
+            for (const key18 in data46) {
+              if (!func1.call(schema31.properties.alerts.additionalProperties.properties, key18)) {
+                const err117 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err117];
                 } else {
@@ -1332,31 +1331,34 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              var valid34 = _errs119 === errors;
-              if (!valid34) {
-                const err118 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key18 }, message: "property name must be valid" };
+            }
+            if (data46.signal !== void 0) {
+              let data47 = data46.signal;
+              if (typeof data47 === "string") {
+                if (!pattern10.test(data47)) {
+                  const err118 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", schemaPath: "#/properties/alerts/additionalProperties/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err118];
+                  } else {
+                    vErrors.push(err118);
+                  }
+                  errors++;
+                }
+              } else {
+                const err119 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", schemaPath: "#/properties/alerts/additionalProperties/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
-                  vErrors = [err118];
+                  vErrors = [err119];
                 } else {
-                  vErrors.push(err118);
+                  vErrors.push(err119);
                 }
                 errors++;
               }
             }
-            for (const key19 in data46) {
-              let data47 = data46[key19];
-              if (data47 && typeof data47 == "object" && !Array.isArray(data47)) {
-                if (data47.send === void 0) {
-                  const err119 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
-                  if (vErrors === null) {
-                    vErrors = [err119];
-                  } else {
-                    vErrors.push(err119);
-                  }
-                  errors++;
-                }
-                if (data47.confirm === void 0) {
-                  const err120 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
+            if (data46.bus !== void 0) {
+              let data48 = data46.bus;
+              if (typeof data48 === "string") {
+                if (!pattern11.test(data48)) {
+                  const err120 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", schemaPath: "#/properties/alerts/additionalProperties/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                   if (vErrors === null) {
                     vErrors = [err120];
                   } else {
@@ -1364,487 +1366,497 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                for (const key20 in data47) {
-                  if (!(key20 === "send" || key20 === "confirm" || key20 === "within")) {
-                    const err121 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 }, message: "must NOT have additional properties" };
+              } else {
+                const err121 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", schemaPath: "#/properties/alerts/additionalProperties/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err121];
+                } else {
+                  vErrors.push(err121);
+                }
+                errors++;
+              }
+            }
+            if (data46.scale !== void 0) {
+              if (!(typeof data46.scale == "number")) {
+                const err122 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err122];
+                } else {
+                  vErrors.push(err122);
+                }
+                errors++;
+              }
+            }
+            if (data46.offset !== void 0) {
+              if (!(typeof data46.offset == "number")) {
+                const err123 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err123];
+                } else {
+                  vErrors.push(err123);
+                }
+                errors++;
+              }
+            }
+            if (data46.invalid !== void 0) {
+              let data51 = data46.invalid;
+              if (Array.isArray(data51)) {
+                if (data51.length < 1) {
+                  const err124 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err124];
+                  } else {
+                    vErrors.push(err124);
+                  }
+                  errors++;
+                }
+                const len8 = data51.length;
+                for (let i8 = 0; i8 < len8; i8++) {
+                  if (!(typeof data51[i8] == "number")) {
+                    const err125 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid/" + i8, schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err121];
+                      vErrors = [err125];
                     } else {
-                      vErrors.push(err121);
+                      vErrors.push(err125);
                     }
                     errors++;
                   }
                 }
-                if (data47.send !== void 0) {
-                  let data48 = data47.send;
-                  if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
-                    if (data48.message === void 0) {
-                      const err122 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+              } else {
+                const err126 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err126];
+                } else {
+                  vErrors.push(err126);
+                }
+                errors++;
+              }
+            }
+            if (data46.map !== void 0) {
+              let data53 = data46.map;
+              if (data53 && typeof data53 == "object" && !Array.isArray(data53)) {
+                for (const key19 in data53) {
+                  const _errs134 = errors;
+                  if (typeof key19 === "string") {
+                    if (!pattern12.test(key19)) {
+                      const err127 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key19 };
                       if (vErrors === null) {
-                        vErrors = [err122];
+                        vErrors = [err127];
                       } else {
-                        vErrors.push(err122);
+                        vErrors.push(err127);
                       }
                       errors++;
-                    }
-                    if (data48.signals === void 0) {
-                      const err123 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
-                      if (vErrors === null) {
-                        vErrors = [err123];
-                      } else {
-                        vErrors.push(err123);
-                      }
-                      errors++;
-                    }
-                    for (const key21 in data48) {
-                      if (!(key21 === "bus" || key21 === "message" || key21 === "signals" || key21 === "every" || key21 === "for" || key21 === "counter" || key21 === "checksum")) {
-                        const err124 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 }, message: "must NOT have additional properties" };
-                        if (vErrors === null) {
-                          vErrors = [err124];
-                        } else {
-                          vErrors.push(err124);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data48.bus !== void 0) {
-                      let data49 = data48.bus;
-                      if (typeof data49 === "string") {
-                        if (!pattern11.test(data49)) {
-                          const err125 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err125];
-                          } else {
-                            vErrors.push(err125);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err126 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err126];
-                        } else {
-                          vErrors.push(err126);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data48.message !== void 0) {
-                      let data50 = data48.message;
-                      if (typeof data50 === "string") {
-                        if (!pattern11.test(data50)) {
-                          const err127 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err127];
-                          } else {
-                            vErrors.push(err127);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err128 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err128];
-                        } else {
-                          vErrors.push(err128);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data48.signals !== void 0) {
-                      let data51 = data48.signals;
-                      if (data51 && typeof data51 == "object" && !Array.isArray(data51)) {
-                        for (const key22 in data51) {
-                          const _errs134 = errors;
-                          if (typeof key22 === "string") {
-                            if (!pattern28.test(key22)) {
-                              const err129 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key22 };
-                              if (vErrors === null) {
-                                vErrors = [err129];
-                              } else {
-                                vErrors.push(err129);
-                              }
-                              errors++;
-                            }
-                          } else {
-                            const err130 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key22 };
-                            if (vErrors === null) {
-                              vErrors = [err130];
-                            } else {
-                              vErrors.push(err130);
-                            }
-                            errors++;
-                          }
-                          var valid38 = _errs134 === errors;
-                          if (!valid38) {
-                            const err131 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key22 }, message: "property name must be valid" };
-                            if (vErrors === null) {
-                              vErrors = [err131];
-                            } else {
-                              vErrors.push(err131);
-                            }
-                            errors++;
-                          }
-                        }
-                        for (const key23 in data51) {
-                          let data52 = data51[key23];
-                          if (!(typeof data52 == "number") && typeof data52 !== "string") {
-                            const err132 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key23.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
-                            if (vErrors === null) {
-                              vErrors = [err132];
-                            } else {
-                              vErrors.push(err132);
-                            }
-                            errors++;
-                          }
-                        }
-                      } else {
-                        const err133 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                        if (vErrors === null) {
-                          vErrors = [err133];
-                        } else {
-                          vErrors.push(err133);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data48.every !== void 0) {
-                      let data53 = data48.every;
-                      if (!(typeof data53 == "number" && (!(data53 % 1) && !isNaN(data53))) && typeof data53 !== "string") {
-                        const err134 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
-                        if (vErrors === null) {
-                          vErrors = [err134];
-                        } else {
-                          vErrors.push(err134);
-                        }
-                        errors++;
-                      }
-                      if (typeof data53 == "number") {
-                        if (data53 > 31536e7 || isNaN(data53)) {
-                          const err135 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                          if (vErrors === null) {
-                            vErrors = [err135];
-                          } else {
-                            vErrors.push(err135);
-                          }
-                          errors++;
-                        }
-                        if (data53 < 1 || isNaN(data53)) {
-                          const err136 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                          if (vErrors === null) {
-                            vErrors = [err136];
-                          } else {
-                            vErrors.push(err136);
-                          }
-                          errors++;
-                        }
-                      }
-                      if (typeof data53 === "string") {
-                        if (!pattern13.test(data53)) {
-                          const err137 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                          if (vErrors === null) {
-                            vErrors = [err137];
-                          } else {
-                            vErrors.push(err137);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data48.for !== void 0) {
-                      let data54 = data48.for;
-                      if (!(typeof data54 == "number" && (!(data54 % 1) && !isNaN(data54))) && typeof data54 !== "string") {
-                        const err138 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
-                        if (vErrors === null) {
-                          vErrors = [err138];
-                        } else {
-                          vErrors.push(err138);
-                        }
-                        errors++;
-                      }
-                      if (typeof data54 == "number") {
-                        if (data54 > 31536e7 || isNaN(data54)) {
-                          const err139 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                          if (vErrors === null) {
-                            vErrors = [err139];
-                          } else {
-                            vErrors.push(err139);
-                          }
-                          errors++;
-                        }
-                        if (data54 < 1 || isNaN(data54)) {
-                          const err140 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                          if (vErrors === null) {
-                            vErrors = [err140];
-                          } else {
-                            vErrors.push(err140);
-                          }
-                          errors++;
-                        }
-                      }
-                      if (typeof data54 === "string") {
-                        if (!pattern13.test(data54)) {
-                          const err141 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                          if (vErrors === null) {
-                            vErrors = [err141];
-                          } else {
-                            vErrors.push(err141);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data48.counter !== void 0) {
-                      let data55 = data48.counter;
-                      if (typeof data55 === "string") {
-                        if (!pattern11.test(data55)) {
-                          const err142 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err142];
-                          } else {
-                            vErrors.push(err142);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err143 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err143];
-                        } else {
-                          vErrors.push(err143);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data48.checksum !== void 0) {
-                      let data56 = data48.checksum;
-                      if (data56 && typeof data56 == "object" && !Array.isArray(data56)) {
-                        if (data56.signal === void 0) {
-                          const err144 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-                          if (vErrors === null) {
-                            vErrors = [err144];
-                          } else {
-                            vErrors.push(err144);
-                          }
-                          errors++;
-                        }
-                        if (data56.method === void 0) {
-                          const err145 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
-                          if (vErrors === null) {
-                            vErrors = [err145];
-                          } else {
-                            vErrors.push(err145);
-                          }
-                          errors++;
-                        }
-                        for (const key24 in data56) {
-                          if (!(key24 === "signal" || key24 === "method" || key24 === "dataId")) {
-                            const err146 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 }, message: "must NOT have additional properties" };
-                            if (vErrors === null) {
-                              vErrors = [err146];
-                            } else {
-                              vErrors.push(err146);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data56.signal !== void 0) {
-                          let data57 = data56.signal;
-                          if (typeof data57 === "string") {
-                            if (!pattern11.test(data57)) {
-                              const err147 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                              if (vErrors === null) {
-                                vErrors = [err147];
-                              } else {
-                                vErrors.push(err147);
-                              }
-                              errors++;
-                            }
-                          } else {
-                            const err148 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err148];
-                            } else {
-                              vErrors.push(err148);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data56.method !== void 0) {
-                          let data58 = data56.method;
-                          if (typeof data58 !== "string") {
-                            const err149 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err149];
-                            } else {
-                              vErrors.push(err149);
-                            }
-                            errors++;
-                          }
-                          if (!(data58 === "sum" || data58 === "xor" || data58 === "crc8-j1850" || data58 === "autosar-p1" || data58 === "autosar-p2")) {
-                            const err150 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
-                            if (vErrors === null) {
-                              vErrors = [err150];
-                            } else {
-                              vErrors.push(err150);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data56.dataId !== void 0) {
-                          let data59 = data56.dataId;
-                          if (!(typeof data59 == "number" && (!(data59 % 1) && !isNaN(data59))) && !Array.isArray(data59)) {
-                            const err151 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
-                            if (vErrors === null) {
-                              vErrors = [err151];
-                            } else {
-                              vErrors.push(err151);
-                            }
-                            errors++;
-                          }
-                          if (typeof data59 == "number") {
-                            if (data59 > 65535 || isNaN(data59)) {
-                              const err152 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
-                              if (vErrors === null) {
-                                vErrors = [err152];
-                              } else {
-                                vErrors.push(err152);
-                              }
-                              errors++;
-                            }
-                            if (data59 < 0 || isNaN(data59)) {
-                              const err153 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-                              if (vErrors === null) {
-                                vErrors = [err153];
-                              } else {
-                                vErrors.push(err153);
-                              }
-                              errors++;
-                            }
-                          }
-                          if (Array.isArray(data59)) {
-                            if (data59.length > 16) {
-                              const err154 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
-                              if (vErrors === null) {
-                                vErrors = [err154];
-                              } else {
-                                vErrors.push(err154);
-                              }
-                              errors++;
-                            }
-                            if (data59.length < 16) {
-                              const err155 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
-                              if (vErrors === null) {
-                                vErrors = [err155];
-                              } else {
-                                vErrors.push(err155);
-                              }
-                              errors++;
-                            }
-                            const len8 = data59.length;
-                            for (let i8 = 0; i8 < len8; i8++) {
-                              let data60 = data59[i8];
-                              if (!(typeof data60 == "number" && (!(data60 % 1) && !isNaN(data60)))) {
-                                const err156 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i8, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-                                if (vErrors === null) {
-                                  vErrors = [err156];
-                                } else {
-                                  vErrors.push(err156);
-                                }
-                                errors++;
-                              }
-                              if (typeof data60 == "number") {
-                                if (data60 > 255 || isNaN(data60)) {
-                                  const err157 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i8, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
-                                  if (vErrors === null) {
-                                    vErrors = [err157];
-                                  } else {
-                                    vErrors.push(err157);
-                                  }
-                                  errors++;
-                                }
-                                if (data60 < 0 || isNaN(data60)) {
-                                  const err158 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i8, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-                                  if (vErrors === null) {
-                                    vErrors = [err158];
-                                  } else {
-                                    vErrors.push(err158);
-                                  }
-                                  errors++;
-                                }
-                              }
-                            }
-                          }
-                        }
-                      } else {
-                        const err159 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                        if (vErrors === null) {
-                          vErrors = [err159];
-                        } else {
-                          vErrors.push(err159);
-                        }
-                        errors++;
-                      }
                     }
                   } else {
-                    const err160 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err128 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key19 };
                     if (vErrors === null) {
-                      vErrors = [err160];
+                      vErrors = [err128];
                     } else {
-                      vErrors.push(err160);
+                      vErrors.push(err128);
+                    }
+                    errors++;
+                  }
+                  var valid37 = _errs134 === errors;
+                  if (!valid37) {
+                    const err129 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key19 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err129];
+                    } else {
+                      vErrors.push(err129);
                     }
                     errors++;
                   }
                 }
-                if (data47.confirm !== void 0) {
-                  let data61 = data47.confirm;
-                  if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
-                    if (data61.path === void 0) {
-                      const err161 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                for (const key20 in data53) {
+                  let data54 = data53[key20];
+                  if (typeof data54 !== "string" && !(typeof data54 == "number") && typeof data54 !== "boolean" && !Array.isArray(data54)) {
+                    const err130 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/map/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err130];
+                    } else {
+                      vErrors.push(err130);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data54)) {
+                    const len9 = data54.length;
+                    for (let i9 = 0; i9 < len9; i9++) {
+                      if (typeof data54[i9] !== "string") {
+                        const err131 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/map/" + key20.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i9, schemaPath: "#/properties/alerts/additionalProperties/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err131];
+                        } else {
+                          vErrors.push(err131);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err132 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err132];
+                } else {
+                  vErrors.push(err132);
+                }
+                errors++;
+              }
+            }
+            if (data46.timeout !== void 0) {
+              let data56 = data46.timeout;
+              if (!(typeof data56 == "number" && (!(data56 % 1) && !isNaN(data56))) && typeof data56 !== "string") {
+                const err133 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err133];
+                } else {
+                  vErrors.push(err133);
+                }
+                errors++;
+              }
+              if (typeof data56 == "number") {
+                if (data56 > 31536e7 || isNaN(data56)) {
+                  const err134 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err134];
+                  } else {
+                    vErrors.push(err134);
+                  }
+                  errors++;
+                }
+                if (data56 < 1 || isNaN(data56)) {
+                  const err135 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err135];
+                  } else {
+                    vErrors.push(err135);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data56 === "string") {
+                if (!pattern13.test(data56)) {
+                  const err136 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err136];
+                  } else {
+                    vErrors.push(err136);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data46.failover !== void 0) {
+              let data57 = data46.failover;
+              if (!(typeof data57 == "number" && (!(data57 % 1) && !isNaN(data57))) && typeof data57 !== "string") {
+                const err137 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err137];
+                } else {
+                  vErrors.push(err137);
+                }
+                errors++;
+              }
+              if (typeof data57 == "number") {
+                if (data57 > 31536e7 || isNaN(data57)) {
+                  const err138 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err138];
+                  } else {
+                    vErrors.push(err138);
+                  }
+                  errors++;
+                }
+                if (data57 < 1 || isNaN(data57)) {
+                  const err139 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err139];
+                  } else {
+                    vErrors.push(err139);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data57 === "string") {
+                if (!pattern13.test(data57)) {
+                  const err140 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err140];
+                  } else {
+                    vErrors.push(err140);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data46.severity !== void 0) {
+              let data58 = data46.severity;
+              if (typeof data58 !== "string") {
+                const err141 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err141];
+                } else {
+                  vErrors.push(err141);
+                }
+                errors++;
+              }
+              if (!(data58 === "Information" || data58 === "Warning" || data58 === "Critical")) {
+                const err142 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema31.properties.alerts.additionalProperties.properties.severity.enum }, message: "must be equal to one of the allowed values" };
+                if (vErrors === null) {
+                  vErrors = [err142];
+                } else {
+                  vErrors.push(err142);
+                }
+                errors++;
+              }
+            }
+            if (data46.on !== void 0) {
+              let data59 = data46.on;
+              if (!(typeof data59 == "number" && (!(data59 % 1) && !isNaN(data59))) && typeof data59 !== "string") {
+                const err143 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.on.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err143];
+                } else {
+                  vErrors.push(err143);
+                }
+                errors++;
+              }
+              if (typeof data59 == "number") {
+                if (data59 > 31536e7 || isNaN(data59)) {
+                  const err144 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err144];
+                  } else {
+                    vErrors.push(err144);
+                  }
+                  errors++;
+                }
+                if (data59 < 1 || isNaN(data59)) {
+                  const err145 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err145];
+                  } else {
+                    vErrors.push(err145);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data59 === "string") {
+                if (!pattern13.test(data59)) {
+                  const err146 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err146];
+                  } else {
+                    vErrors.push(err146);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data46.off !== void 0) {
+              let data60 = data46.off;
+              if (!(typeof data60 == "number" && (!(data60 % 1) && !isNaN(data60))) && typeof data60 !== "string") {
+                const err147 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.off.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err147];
+                } else {
+                  vErrors.push(err147);
+                }
+                errors++;
+              }
+              if (typeof data60 == "number") {
+                if (data60 > 31536e7 || isNaN(data60)) {
+                  const err148 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err148];
+                  } else {
+                    vErrors.push(err148);
+                  }
+                  errors++;
+                }
+                if (data60 < 1 || isNaN(data60)) {
+                  const err149 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err149];
+                  } else {
+                    vErrors.push(err149);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data60 === "string") {
+                if (!pattern13.test(data60)) {
+                  const err150 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err150];
+                  } else {
+                    vErrors.push(err150);
+                  }
+                  errors++;
+                }
+              }
+            }
+          } else {
+            const err151 = { instancePath: instancePath + "/alerts/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            if (vErrors === null) {
+              vErrors = [err151];
+            } else {
+              vErrors.push(err151);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err152 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err152];
+        } else {
+          vErrors.push(err152);
+        }
+        errors++;
+      }
+    }
+    if (data.maintenance !== void 0) {
+      let data61 = data.maintenance;
+      if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
+        for (const key21 in data61) {
+          if (!(key21 === "days" || key21 === "mileage")) {
+            const err153 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err153];
+            } else {
+              vErrors.push(err153);
+            }
+            errors++;
+          }
+        }
+        if (data61.days !== void 0) {
+          let data62 = data61.days;
+          if (!data62 || typeof data62 != "object") {
+            const err154 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err154];
+            } else {
+              vErrors.push(err154);
+            }
+            errors++;
+          }
+          if (Array.isArray(data62)) {
+            if (data62.length < 1) {
+              const err155 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err155];
+              } else {
+                vErrors.push(err155);
+              }
+              errors++;
+            }
+            const len10 = data62.length;
+            for (let i10 = 0; i10 < len10; i10++) {
+              let data63 = data62[i10];
+              if (data63 && typeof data63 == "object" && !Array.isArray(data63)) {
+                if (data63.signal === void 0) {
+                  const err156 = { instancePath: instancePath + "/maintenance/days/" + i10, schemaPath: "#/properties/maintenance/properties/days/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err156];
+                  } else {
+                    vErrors.push(err156);
+                  }
+                  errors++;
+                }
+                for (const key22 in data63) {
+                  if (!(key22 === "signal" || key22 === "bus" || key22 === "scale" || key22 === "offset" || key22 === "invalid" || key22 === "map" || key22 === "timeout" || key22 === "failover")) {
+                    const err157 = { instancePath: instancePath + "/maintenance/days/" + i10, schemaPath: "#/properties/maintenance/properties/days/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err157];
+                    } else {
+                      vErrors.push(err157);
+                    }
+                    errors++;
+                  }
+                }
+                if (data63.signal !== void 0) {
+                  let data64 = data63.signal;
+                  if (typeof data64 === "string") {
+                    if (!pattern10.test(data64)) {
+                      const err158 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/signal", schemaPath: "#/properties/maintenance/properties/days/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
-                        vErrors = [err161];
+                        vErrors = [err158];
                       } else {
-                        vErrors.push(err161);
+                        vErrors.push(err158);
                       }
                       errors++;
                     }
-                    for (const key25 in data61) {
-                      if (!(key25 === "path" || key25 === "equals" || key25 === "includes")) {
-                        const err162 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 }, message: "must NOT have additional properties" };
-                        if (vErrors === null) {
-                          vErrors = [err162];
-                        } else {
-                          vErrors.push(err162);
-                        }
-                        errors++;
-                      }
+                  } else {
+                    const err159 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/signal", schemaPath: "#/properties/maintenance/properties/days/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err159];
+                    } else {
+                      vErrors.push(err159);
                     }
-                    if (data61.path !== void 0) {
-                      let data62 = data61.path;
-                      if (typeof data62 === "string") {
-                        if (!pattern8.test(data62)) {
-                          const err163 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err163];
-                          } else {
-                            vErrors.push(err163);
-                          }
-                          errors++;
-                        }
+                    errors++;
+                  }
+                }
+                if (data63.bus !== void 0) {
+                  let data65 = data63.bus;
+                  if (typeof data65 === "string") {
+                    if (!pattern11.test(data65)) {
+                      const err160 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/bus", schemaPath: "#/properties/maintenance/properties/days/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err160];
                       } else {
-                        const err164 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err164];
-                        } else {
-                          vErrors.push(err164);
-                        }
-                        errors++;
+                        vErrors.push(err160);
                       }
+                      errors++;
                     }
-                    if (data61.equals !== void 0) {
-                      let data63 = data61.equals;
-                      if (typeof data63 !== "string" && !(typeof data63 == "number") && typeof data63 !== "boolean") {
-                        const err165 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
+                  } else {
+                    const err161 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/bus", schemaPath: "#/properties/maintenance/properties/days/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err161];
+                    } else {
+                      vErrors.push(err161);
+                    }
+                    errors++;
+                  }
+                }
+                if (data63.scale !== void 0) {
+                  if (!(typeof data63.scale == "number")) {
+                    const err162 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/scale", schemaPath: "#/properties/maintenance/properties/days/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err162];
+                    } else {
+                      vErrors.push(err162);
+                    }
+                    errors++;
+                  }
+                }
+                if (data63.offset !== void 0) {
+                  if (!(typeof data63.offset == "number")) {
+                    const err163 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/offset", schemaPath: "#/properties/maintenance/properties/days/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err163];
+                    } else {
+                      vErrors.push(err163);
+                    }
+                    errors++;
+                  }
+                }
+                if (data63.invalid !== void 0) {
+                  let data68 = data63.invalid;
+                  if (Array.isArray(data68)) {
+                    if (data68.length < 1) {
+                      const err164 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/invalid", schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err164];
+                      } else {
+                        vErrors.push(err164);
+                      }
+                      errors++;
+                    }
+                    const len11 = data68.length;
+                    for (let i11 = 0; i11 < len11; i11++) {
+                      if (!(typeof data68[i11] == "number")) {
+                        const err165 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/invalid/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
                           vErrors = [err165];
                         } else {
@@ -1853,117 +1865,7578 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data61.includes !== void 0) {
-                      let data64 = data61.includes;
-                      if (typeof data64 === "string") {
-                        if (!pattern5.test(data64)) {
-                          const err166 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
-                          if (vErrors === null) {
-                            vErrors = [err166];
-                          } else {
-                            vErrors.push(err166);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err167 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err167];
-                        } else {
-                          vErrors.push(err167);
-                        }
-                        errors++;
-                      }
-                    }
                   } else {
-                    const err168 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err166 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/invalid", schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err168];
+                      vErrors = [err166];
                     } else {
-                      vErrors.push(err168);
+                      vErrors.push(err166);
                     }
                     errors++;
                   }
                 }
-                if (data47.within !== void 0) {
-                  let data65 = data47.within;
-                  if (!(typeof data65 == "number" && (!(data65 % 1) && !isNaN(data65))) && typeof data65 !== "string") {
-                    const err169 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
+                if (data63.map !== void 0) {
+                  let data70 = data63.map;
+                  if (data70 && typeof data70 == "object" && !Array.isArray(data70)) {
+                    for (const key23 in data70) {
+                      const _errs173 = errors;
+                      if (typeof key23 === "string") {
+                        if (!pattern12.test(key23)) {
+                          const err167 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key23 };
+                          if (vErrors === null) {
+                            vErrors = [err167];
+                          } else {
+                            vErrors.push(err167);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err168 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key23 };
+                        if (vErrors === null) {
+                          vErrors = [err168];
+                        } else {
+                          vErrors.push(err168);
+                        }
+                        errors++;
+                      }
+                      var valid47 = _errs173 === errors;
+                      if (!valid47) {
+                        const err169 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key23 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err169];
+                        } else {
+                          vErrors.push(err169);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key24 in data70) {
+                      let data71 = data70[key24];
+                      if (typeof data71 !== "string" && !(typeof data71 == "number") && typeof data71 !== "boolean" && !Array.isArray(data71)) {
+                        const err170 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/map/" + key24.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/days/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err170];
+                        } else {
+                          vErrors.push(err170);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data71)) {
+                        const len12 = data71.length;
+                        for (let i12 = 0; i12 < len12; i12++) {
+                          if (typeof data71[i12] !== "string") {
+                            const err171 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/map/" + key24.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i12, schemaPath: "#/properties/maintenance/properties/days/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err171];
+                            } else {
+                              vErrors.push(err171);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err172 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err169];
+                      vErrors = [err172];
                     } else {
-                      vErrors.push(err169);
+                      vErrors.push(err172);
                     }
                     errors++;
                   }
-                  if (typeof data65 == "number") {
-                    if (data65 > 31536e7 || isNaN(data65)) {
-                      const err170 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                }
+                if (data63.timeout !== void 0) {
+                  let data73 = data63.timeout;
+                  if (!(typeof data73 == "number" && (!(data73 % 1) && !isNaN(data73))) && typeof data73 !== "string") {
+                    const err173 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err173];
+                    } else {
+                      vErrors.push(err173);
+                    }
+                    errors++;
+                  }
+                  if (typeof data73 == "number") {
+                    if (data73 > 31536e7 || isNaN(data73)) {
+                      const err174 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
-                        vErrors = [err170];
+                        vErrors = [err174];
                       } else {
-                        vErrors.push(err170);
+                        vErrors.push(err174);
                       }
                       errors++;
                     }
-                    if (data65 < 1 || isNaN(data65)) {
-                      const err171 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                    if (data73 < 1 || isNaN(data73)) {
+                      const err175 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
                       if (vErrors === null) {
-                        vErrors = [err171];
+                        vErrors = [err175];
                       } else {
-                        vErrors.push(err171);
+                        vErrors.push(err175);
                       }
                       errors++;
                     }
                   }
-                  if (typeof data65 === "string") {
-                    if (!pattern13.test(data65)) {
-                      const err172 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data73 === "string") {
+                    if (!pattern13.test(data73)) {
+                      const err176 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
-                        vErrors = [err172];
+                        vErrors = [err176];
                       } else {
-                        vErrors.push(err172);
+                        vErrors.push(err176);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data63.failover !== void 0) {
+                  let data74 = data63.failover;
+                  if (!(typeof data74 == "number" && (!(data74 % 1) && !isNaN(data74))) && typeof data74 !== "string") {
+                    const err177 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err177];
+                    } else {
+                      vErrors.push(err177);
+                    }
+                    errors++;
+                  }
+                  if (typeof data74 == "number") {
+                    if (data74 > 31536e7 || isNaN(data74)) {
+                      const err178 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err178];
+                      } else {
+                        vErrors.push(err178);
+                      }
+                      errors++;
+                    }
+                    if (data74 < 1 || isNaN(data74)) {
+                      const err179 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err179];
+                      } else {
+                        vErrors.push(err179);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data74 === "string") {
+                    if (!pattern13.test(data74)) {
+                      const err180 = { instancePath: instancePath + "/maintenance/days/" + i10 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err180];
+                      } else {
+                        vErrors.push(err180);
                       }
                       errors++;
                     }
                   }
                 }
               } else {
-                const err173 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err181 = { instancePath: instancePath + "/maintenance/days/" + i10, schemaPath: "#/properties/maintenance/properties/days/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err173];
+                  vErrors = [err181];
                 } else {
-                  vErrors.push(err173);
+                  vErrors.push(err181);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
+            if (data62.signal === void 0) {
+              const err182 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err182];
+              } else {
+                vErrors.push(err182);
+              }
+              errors++;
+            }
+            for (const key25 in data62) {
+              if (!(key25 === "signal" || key25 === "bus" || key25 === "scale" || key25 === "offset" || key25 === "invalid" || key25 === "map" || key25 === "timeout" || key25 === "failover")) {
+                const err183 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err183];
+                } else {
+                  vErrors.push(err183);
+                }
+                errors++;
+              }
+            }
+            if (data62.signal !== void 0) {
+              let data75 = data62.signal;
+              if (typeof data75 === "string") {
+                if (!pattern10.test(data75)) {
+                  const err184 = { instancePath: instancePath + "/maintenance/days/signal", schemaPath: "#/properties/maintenance/properties/days/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err184];
+                  } else {
+                    vErrors.push(err184);
+                  }
+                  errors++;
+                }
+              } else {
+                const err185 = { instancePath: instancePath + "/maintenance/days/signal", schemaPath: "#/properties/maintenance/properties/days/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err185];
+                } else {
+                  vErrors.push(err185);
+                }
+                errors++;
+              }
+            }
+            if (data62.bus !== void 0) {
+              let data76 = data62.bus;
+              if (typeof data76 === "string") {
+                if (!pattern11.test(data76)) {
+                  const err186 = { instancePath: instancePath + "/maintenance/days/bus", schemaPath: "#/properties/maintenance/properties/days/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err186];
+                  } else {
+                    vErrors.push(err186);
+                  }
+                  errors++;
+                }
+              } else {
+                const err187 = { instancePath: instancePath + "/maintenance/days/bus", schemaPath: "#/properties/maintenance/properties/days/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err187];
+                } else {
+                  vErrors.push(err187);
+                }
+                errors++;
+              }
+            }
+            if (data62.scale !== void 0) {
+              if (!(typeof data62.scale == "number")) {
+                const err188 = { instancePath: instancePath + "/maintenance/days/scale", schemaPath: "#/properties/maintenance/properties/days/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err188];
+                } else {
+                  vErrors.push(err188);
+                }
+                errors++;
+              }
+            }
+            if (data62.offset !== void 0) {
+              if (!(typeof data62.offset == "number")) {
+                const err189 = { instancePath: instancePath + "/maintenance/days/offset", schemaPath: "#/properties/maintenance/properties/days/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err189];
+                } else {
+                  vErrors.push(err189);
+                }
+                errors++;
+              }
+            }
+            if (data62.invalid !== void 0) {
+              let data79 = data62.invalid;
+              if (Array.isArray(data79)) {
+                if (data79.length < 1) {
+                  const err190 = { instancePath: instancePath + "/maintenance/days/invalid", schemaPath: "#/properties/maintenance/properties/days/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err190];
+                  } else {
+                    vErrors.push(err190);
+                  }
+                  errors++;
+                }
+                const len13 = data79.length;
+                for (let i13 = 0; i13 < len13; i13++) {
+                  if (!(typeof data79[i13] == "number")) {
+                    const err191 = { instancePath: instancePath + "/maintenance/days/invalid/" + i13, schemaPath: "#/properties/maintenance/properties/days/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err191];
+                    } else {
+                      vErrors.push(err191);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err192 = { instancePath: instancePath + "/maintenance/days/invalid", schemaPath: "#/properties/maintenance/properties/days/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err192];
+                } else {
+                  vErrors.push(err192);
+                }
+                errors++;
+              }
+            }
+            if (data62.map !== void 0) {
+              let data81 = data62.map;
+              if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
+                for (const key26 in data81) {
+                  const _errs199 = errors;
+                  if (typeof key26 === "string") {
+                    if (!pattern12.test(key26)) {
+                      const err193 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key26 };
+                      if (vErrors === null) {
+                        vErrors = [err193];
+                      } else {
+                        vErrors.push(err193);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err194 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key26 };
+                    if (vErrors === null) {
+                      vErrors = [err194];
+                    } else {
+                      vErrors.push(err194);
+                    }
+                    errors++;
+                  }
+                  var valid54 = _errs199 === errors;
+                  if (!valid54) {
+                    const err195 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key26 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err195];
+                    } else {
+                      vErrors.push(err195);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key27 in data81) {
+                  let data82 = data81[key27];
+                  if (typeof data82 !== "string" && !(typeof data82 == "number") && typeof data82 !== "boolean" && !Array.isArray(data82)) {
+                    const err196 = { instancePath: instancePath + "/maintenance/days/map/" + key27.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/days/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err196];
+                    } else {
+                      vErrors.push(err196);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data82)) {
+                    const len14 = data82.length;
+                    for (let i14 = 0; i14 < len14; i14++) {
+                      if (typeof data82[i14] !== "string") {
+                        const err197 = { instancePath: instancePath + "/maintenance/days/map/" + key27.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i14, schemaPath: "#/properties/maintenance/properties/days/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err197];
+                        } else {
+                          vErrors.push(err197);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err198 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err198];
+                } else {
+                  vErrors.push(err198);
+                }
+                errors++;
+              }
+            }
+            if (data62.timeout !== void 0) {
+              let data84 = data62.timeout;
+              if (!(typeof data84 == "number" && (!(data84 % 1) && !isNaN(data84))) && typeof data84 !== "string") {
+                const err199 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err199];
+                } else {
+                  vErrors.push(err199);
+                }
+                errors++;
+              }
+              if (typeof data84 == "number") {
+                if (data84 > 31536e7 || isNaN(data84)) {
+                  const err200 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err200];
+                  } else {
+                    vErrors.push(err200);
+                  }
+                  errors++;
+                }
+                if (data84 < 1 || isNaN(data84)) {
+                  const err201 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err201];
+                  } else {
+                    vErrors.push(err201);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data84 === "string") {
+                if (!pattern13.test(data84)) {
+                  const err202 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err202];
+                  } else {
+                    vErrors.push(err202);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data62.failover !== void 0) {
+              let data85 = data62.failover;
+              if (!(typeof data85 == "number" && (!(data85 % 1) && !isNaN(data85))) && typeof data85 !== "string") {
+                const err203 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err203];
+                } else {
+                  vErrors.push(err203);
+                }
+                errors++;
+              }
+              if (typeof data85 == "number") {
+                if (data85 > 31536e7 || isNaN(data85)) {
+                  const err204 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err204];
+                  } else {
+                    vErrors.push(err204);
+                  }
+                  errors++;
+                }
+                if (data85 < 1 || isNaN(data85)) {
+                  const err205 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err205];
+                  } else {
+                    vErrors.push(err205);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data85 === "string") {
+                if (!pattern13.test(data85)) {
+                  const err206 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err206];
+                  } else {
+                    vErrors.push(err206);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data61.mileage !== void 0) {
+          let data86 = data61.mileage;
+          if (!data86 || typeof data86 != "object") {
+            const err207 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err207];
+            } else {
+              vErrors.push(err207);
+            }
+            errors++;
+          }
+          if (Array.isArray(data86)) {
+            if (data86.length < 1) {
+              const err208 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err208];
+              } else {
+                vErrors.push(err208);
+              }
+              errors++;
+            }
+            const len15 = data86.length;
+            for (let i15 = 0; i15 < len15; i15++) {
+              let data87 = data86[i15];
+              if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
+                if (data87.signal === void 0) {
+                  const err209 = { instancePath: instancePath + "/maintenance/mileage/" + i15, schemaPath: "#/properties/maintenance/properties/mileage/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err209];
+                  } else {
+                    vErrors.push(err209);
+                  }
+                  errors++;
+                }
+                for (const key28 in data87) {
+                  if (!(key28 === "signal" || key28 === "bus" || key28 === "scale" || key28 === "offset" || key28 === "invalid" || key28 === "map" || key28 === "timeout" || key28 === "failover")) {
+                    const err210 = { instancePath: instancePath + "/maintenance/mileage/" + i15, schemaPath: "#/properties/maintenance/properties/mileage/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key28 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err210];
+                    } else {
+                      vErrors.push(err210);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.signal !== void 0) {
+                  let data88 = data87.signal;
+                  if (typeof data88 === "string") {
+                    if (!pattern10.test(data88)) {
+                      const err211 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/signal", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err211];
+                      } else {
+                        vErrors.push(err211);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err212 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/signal", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err212];
+                    } else {
+                      vErrors.push(err212);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.bus !== void 0) {
+                  let data89 = data87.bus;
+                  if (typeof data89 === "string") {
+                    if (!pattern11.test(data89)) {
+                      const err213 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/bus", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err213];
+                      } else {
+                        vErrors.push(err213);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err214 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/bus", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err214];
+                    } else {
+                      vErrors.push(err214);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.scale !== void 0) {
+                  if (!(typeof data87.scale == "number")) {
+                    const err215 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/scale", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err215];
+                    } else {
+                      vErrors.push(err215);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.offset !== void 0) {
+                  if (!(typeof data87.offset == "number")) {
+                    const err216 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/offset", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err216];
+                    } else {
+                      vErrors.push(err216);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.invalid !== void 0) {
+                  let data92 = data87.invalid;
+                  if (Array.isArray(data92)) {
+                    if (data92.length < 1) {
+                      const err217 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/invalid", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err217];
+                      } else {
+                        vErrors.push(err217);
+                      }
+                      errors++;
+                    }
+                    const len16 = data92.length;
+                    for (let i16 = 0; i16 < len16; i16++) {
+                      if (!(typeof data92[i16] == "number")) {
+                        const err218 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/invalid/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err218];
+                        } else {
+                          vErrors.push(err218);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err219 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/invalid", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err219];
+                    } else {
+                      vErrors.push(err219);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.map !== void 0) {
+                  let data94 = data87.map;
+                  if (data94 && typeof data94 == "object" && !Array.isArray(data94)) {
+                    for (const key29 in data94) {
+                      const _errs229 = errors;
+                      if (typeof key29 === "string") {
+                        if (!pattern12.test(key29)) {
+                          const err220 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key29 };
+                          if (vErrors === null) {
+                            vErrors = [err220];
+                          } else {
+                            vErrors.push(err220);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err221 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key29 };
+                        if (vErrors === null) {
+                          vErrors = [err221];
+                        } else {
+                          vErrors.push(err221);
+                        }
+                        errors++;
+                      }
+                      var valid63 = _errs229 === errors;
+                      if (!valid63) {
+                        const err222 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key29 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err222];
+                        } else {
+                          vErrors.push(err222);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key30 in data94) {
+                      let data95 = data94[key30];
+                      if (typeof data95 !== "string" && !(typeof data95 == "number") && typeof data95 !== "boolean" && !Array.isArray(data95)) {
+                        const err223 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/map/" + key30.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err223];
+                        } else {
+                          vErrors.push(err223);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data95)) {
+                        const len17 = data95.length;
+                        for (let i17 = 0; i17 < len17; i17++) {
+                          if (typeof data95[i17] !== "string") {
+                            const err224 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/map/" + key30.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i17, schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err224];
+                            } else {
+                              vErrors.push(err224);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err225 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err225];
+                    } else {
+                      vErrors.push(err225);
+                    }
+                    errors++;
+                  }
+                }
+                if (data87.timeout !== void 0) {
+                  let data97 = data87.timeout;
+                  if (!(typeof data97 == "number" && (!(data97 % 1) && !isNaN(data97))) && typeof data97 !== "string") {
+                    const err226 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err226];
+                    } else {
+                      vErrors.push(err226);
+                    }
+                    errors++;
+                  }
+                  if (typeof data97 == "number") {
+                    if (data97 > 31536e7 || isNaN(data97)) {
+                      const err227 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err227];
+                      } else {
+                        vErrors.push(err227);
+                      }
+                      errors++;
+                    }
+                    if (data97 < 1 || isNaN(data97)) {
+                      const err228 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err228];
+                      } else {
+                        vErrors.push(err228);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data97 === "string") {
+                    if (!pattern13.test(data97)) {
+                      const err229 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err229];
+                      } else {
+                        vErrors.push(err229);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data87.failover !== void 0) {
+                  let data98 = data87.failover;
+                  if (!(typeof data98 == "number" && (!(data98 % 1) && !isNaN(data98))) && typeof data98 !== "string") {
+                    const err230 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err230];
+                    } else {
+                      vErrors.push(err230);
+                    }
+                    errors++;
+                  }
+                  if (typeof data98 == "number") {
+                    if (data98 > 31536e7 || isNaN(data98)) {
+                      const err231 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err231];
+                      } else {
+                        vErrors.push(err231);
+                      }
+                      errors++;
+                    }
+                    if (data98 < 1 || isNaN(data98)) {
+                      const err232 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err232];
+                      } else {
+                        vErrors.push(err232);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data98 === "string") {
+                    if (!pattern13.test(data98)) {
+                      const err233 = { instancePath: instancePath + "/maintenance/mileage/" + i15 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err233];
+                      } else {
+                        vErrors.push(err233);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err234 = { instancePath: instancePath + "/maintenance/mileage/" + i15, schemaPath: "#/properties/maintenance/properties/mileage/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err234];
+                } else {
+                  vErrors.push(err234);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
+            if (data86.signal === void 0) {
+              const err235 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err235];
+              } else {
+                vErrors.push(err235);
+              }
+              errors++;
+            }
+            for (const key31 in data86) {
+              if (!(key31 === "signal" || key31 === "bus" || key31 === "scale" || key31 === "offset" || key31 === "invalid" || key31 === "map" || key31 === "timeout" || key31 === "failover")) {
+                const err236 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key31 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err236];
+                } else {
+                  vErrors.push(err236);
+                }
+                errors++;
+              }
+            }
+            if (data86.signal !== void 0) {
+              let data99 = data86.signal;
+              if (typeof data99 === "string") {
+                if (!pattern10.test(data99)) {
+                  const err237 = { instancePath: instancePath + "/maintenance/mileage/signal", schemaPath: "#/properties/maintenance/properties/mileage/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err237];
+                  } else {
+                    vErrors.push(err237);
+                  }
+                  errors++;
+                }
+              } else {
+                const err238 = { instancePath: instancePath + "/maintenance/mileage/signal", schemaPath: "#/properties/maintenance/properties/mileage/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err238];
+                } else {
+                  vErrors.push(err238);
+                }
+                errors++;
+              }
+            }
+            if (data86.bus !== void 0) {
+              let data100 = data86.bus;
+              if (typeof data100 === "string") {
+                if (!pattern11.test(data100)) {
+                  const err239 = { instancePath: instancePath + "/maintenance/mileage/bus", schemaPath: "#/properties/maintenance/properties/mileage/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err239];
+                  } else {
+                    vErrors.push(err239);
+                  }
+                  errors++;
+                }
+              } else {
+                const err240 = { instancePath: instancePath + "/maintenance/mileage/bus", schemaPath: "#/properties/maintenance/properties/mileage/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err240];
+                } else {
+                  vErrors.push(err240);
+                }
+                errors++;
+              }
+            }
+            if (data86.scale !== void 0) {
+              if (!(typeof data86.scale == "number")) {
+                const err241 = { instancePath: instancePath + "/maintenance/mileage/scale", schemaPath: "#/properties/maintenance/properties/mileage/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err241];
+                } else {
+                  vErrors.push(err241);
+                }
+                errors++;
+              }
+            }
+            if (data86.offset !== void 0) {
+              if (!(typeof data86.offset == "number")) {
+                const err242 = { instancePath: instancePath + "/maintenance/mileage/offset", schemaPath: "#/properties/maintenance/properties/mileage/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err242];
+                } else {
+                  vErrors.push(err242);
+                }
+                errors++;
+              }
+            }
+            if (data86.invalid !== void 0) {
+              let data103 = data86.invalid;
+              if (Array.isArray(data103)) {
+                if (data103.length < 1) {
+                  const err243 = { instancePath: instancePath + "/maintenance/mileage/invalid", schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err243];
+                  } else {
+                    vErrors.push(err243);
+                  }
+                  errors++;
+                }
+                const len18 = data103.length;
+                for (let i18 = 0; i18 < len18; i18++) {
+                  if (!(typeof data103[i18] == "number")) {
+                    const err244 = { instancePath: instancePath + "/maintenance/mileage/invalid/" + i18, schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err244];
+                    } else {
+                      vErrors.push(err244);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err245 = { instancePath: instancePath + "/maintenance/mileage/invalid", schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err245];
+                } else {
+                  vErrors.push(err245);
+                }
+                errors++;
+              }
+            }
+            if (data86.map !== void 0) {
+              let data105 = data86.map;
+              if (data105 && typeof data105 == "object" && !Array.isArray(data105)) {
+                for (const key32 in data105) {
+                  const _errs255 = errors;
+                  if (typeof key32 === "string") {
+                    if (!pattern12.test(key32)) {
+                      const err246 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key32 };
+                      if (vErrors === null) {
+                        vErrors = [err246];
+                      } else {
+                        vErrors.push(err246);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err247 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key32 };
+                    if (vErrors === null) {
+                      vErrors = [err247];
+                    } else {
+                      vErrors.push(err247);
+                    }
+                    errors++;
+                  }
+                  var valid70 = _errs255 === errors;
+                  if (!valid70) {
+                    const err248 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key32 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err248];
+                    } else {
+                      vErrors.push(err248);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key33 in data105) {
+                  let data106 = data105[key33];
+                  if (typeof data106 !== "string" && !(typeof data106 == "number") && typeof data106 !== "boolean" && !Array.isArray(data106)) {
+                    const err249 = { instancePath: instancePath + "/maintenance/mileage/map/" + key33.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/mileage/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err249];
+                    } else {
+                      vErrors.push(err249);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data106)) {
+                    const len19 = data106.length;
+                    for (let i19 = 0; i19 < len19; i19++) {
+                      if (typeof data106[i19] !== "string") {
+                        const err250 = { instancePath: instancePath + "/maintenance/mileage/map/" + key33.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i19, schemaPath: "#/properties/maintenance/properties/mileage/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err250];
+                        } else {
+                          vErrors.push(err250);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err251 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err251];
+                } else {
+                  vErrors.push(err251);
+                }
+                errors++;
+              }
+            }
+            if (data86.timeout !== void 0) {
+              let data108 = data86.timeout;
+              if (!(typeof data108 == "number" && (!(data108 % 1) && !isNaN(data108))) && typeof data108 !== "string") {
+                const err252 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err252];
+                } else {
+                  vErrors.push(err252);
+                }
+                errors++;
+              }
+              if (typeof data108 == "number") {
+                if (data108 > 31536e7 || isNaN(data108)) {
+                  const err253 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err253];
+                  } else {
+                    vErrors.push(err253);
+                  }
+                  errors++;
+                }
+                if (data108 < 1 || isNaN(data108)) {
+                  const err254 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err254];
+                  } else {
+                    vErrors.push(err254);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data108 === "string") {
+                if (!pattern13.test(data108)) {
+                  const err255 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err255];
+                  } else {
+                    vErrors.push(err255);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data86.failover !== void 0) {
+              let data109 = data86.failover;
+              if (!(typeof data109 == "number" && (!(data109 % 1) && !isNaN(data109))) && typeof data109 !== "string") {
+                const err256 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err256];
+                } else {
+                  vErrors.push(err256);
+                }
+                errors++;
+              }
+              if (typeof data109 == "number") {
+                if (data109 > 31536e7 || isNaN(data109)) {
+                  const err257 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err257];
+                  } else {
+                    vErrors.push(err257);
+                  }
+                  errors++;
+                }
+                if (data109 < 1 || isNaN(data109)) {
+                  const err258 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err258];
+                  } else {
+                    vErrors.push(err258);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data109 === "string") {
+                if (!pattern13.test(data109)) {
+                  const err259 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err259];
+                  } else {
+                    vErrors.push(err259);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err260 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err260];
+        } else {
+          vErrors.push(err260);
+        }
+        errors++;
+      }
+    }
+    if (data.collision !== void 0) {
+      let data110 = data.collision;
+      if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
+        for (const key34 in data110) {
+          if (!(key34 === "detected" || key34 === "tippedOver" || key34 === "pedestrian" || key34 === "side" || key34 === "severity")) {
+            const err261 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key34 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err261];
+            } else {
+              vErrors.push(err261);
+            }
+            errors++;
+          }
+        }
+        if (data110.detected !== void 0) {
+          let data111 = data110.detected;
+          if (!data111 || typeof data111 != "object") {
+            const err262 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err262];
+            } else {
+              vErrors.push(err262);
+            }
+            errors++;
+          }
+          if (Array.isArray(data111)) {
+            if (data111.length < 1) {
+              const err263 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err263];
+              } else {
+                vErrors.push(err263);
+              }
+              errors++;
+            }
+            const len20 = data111.length;
+            for (let i20 = 0; i20 < len20; i20++) {
+              let data112 = data111[i20];
+              if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
+                if (data112.signal === void 0) {
+                  const err264 = { instancePath: instancePath + "/collision/detected/" + i20, schemaPath: "#/properties/collision/properties/detected/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err264];
+                  } else {
+                    vErrors.push(err264);
+                  }
+                  errors++;
+                }
+                for (const key35 in data112) {
+                  if (!(key35 === "signal" || key35 === "bus" || key35 === "scale" || key35 === "offset" || key35 === "invalid" || key35 === "map" || key35 === "timeout" || key35 === "failover")) {
+                    const err265 = { instancePath: instancePath + "/collision/detected/" + i20, schemaPath: "#/properties/collision/properties/detected/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err265];
+                    } else {
+                      vErrors.push(err265);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.signal !== void 0) {
+                  let data113 = data112.signal;
+                  if (typeof data113 === "string") {
+                    if (!pattern10.test(data113)) {
+                      const err266 = { instancePath: instancePath + "/collision/detected/" + i20 + "/signal", schemaPath: "#/properties/collision/properties/detected/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err266];
+                      } else {
+                        vErrors.push(err266);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err267 = { instancePath: instancePath + "/collision/detected/" + i20 + "/signal", schemaPath: "#/properties/collision/properties/detected/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err267];
+                    } else {
+                      vErrors.push(err267);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.bus !== void 0) {
+                  let data114 = data112.bus;
+                  if (typeof data114 === "string") {
+                    if (!pattern11.test(data114)) {
+                      const err268 = { instancePath: instancePath + "/collision/detected/" + i20 + "/bus", schemaPath: "#/properties/collision/properties/detected/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err268];
+                      } else {
+                        vErrors.push(err268);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err269 = { instancePath: instancePath + "/collision/detected/" + i20 + "/bus", schemaPath: "#/properties/collision/properties/detected/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err269];
+                    } else {
+                      vErrors.push(err269);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.scale !== void 0) {
+                  if (!(typeof data112.scale == "number")) {
+                    const err270 = { instancePath: instancePath + "/collision/detected/" + i20 + "/scale", schemaPath: "#/properties/collision/properties/detected/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err270];
+                    } else {
+                      vErrors.push(err270);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.offset !== void 0) {
+                  if (!(typeof data112.offset == "number")) {
+                    const err271 = { instancePath: instancePath + "/collision/detected/" + i20 + "/offset", schemaPath: "#/properties/collision/properties/detected/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err271];
+                    } else {
+                      vErrors.push(err271);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.invalid !== void 0) {
+                  let data117 = data112.invalid;
+                  if (Array.isArray(data117)) {
+                    if (data117.length < 1) {
+                      const err272 = { instancePath: instancePath + "/collision/detected/" + i20 + "/invalid", schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err272];
+                      } else {
+                        vErrors.push(err272);
+                      }
+                      errors++;
+                    }
+                    const len21 = data117.length;
+                    for (let i21 = 0; i21 < len21; i21++) {
+                      if (!(typeof data117[i21] == "number")) {
+                        const err273 = { instancePath: instancePath + "/collision/detected/" + i20 + "/invalid/" + i21, schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err273];
+                        } else {
+                          vErrors.push(err273);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err274 = { instancePath: instancePath + "/collision/detected/" + i20 + "/invalid", schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err274];
+                    } else {
+                      vErrors.push(err274);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.map !== void 0) {
+                  let data119 = data112.map;
+                  if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
+                    for (const key36 in data119) {
+                      const _errs288 = errors;
+                      if (typeof key36 === "string") {
+                        if (!pattern12.test(key36)) {
+                          const err275 = { instancePath: instancePath + "/collision/detected/" + i20 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key36 };
+                          if (vErrors === null) {
+                            vErrors = [err275];
+                          } else {
+                            vErrors.push(err275);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err276 = { instancePath: instancePath + "/collision/detected/" + i20 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key36 };
+                        if (vErrors === null) {
+                          vErrors = [err276];
+                        } else {
+                          vErrors.push(err276);
+                        }
+                        errors++;
+                      }
+                      var valid80 = _errs288 === errors;
+                      if (!valid80) {
+                        const err277 = { instancePath: instancePath + "/collision/detected/" + i20 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key36 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err277];
+                        } else {
+                          vErrors.push(err277);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key37 in data119) {
+                      let data120 = data119[key37];
+                      if (typeof data120 !== "string" && !(typeof data120 == "number") && typeof data120 !== "boolean" && !Array.isArray(data120)) {
+                        const err278 = { instancePath: instancePath + "/collision/detected/" + i20 + "/map/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/detected/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err278];
+                        } else {
+                          vErrors.push(err278);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data120)) {
+                        const len22 = data120.length;
+                        for (let i22 = 0; i22 < len22; i22++) {
+                          if (typeof data120[i22] !== "string") {
+                            const err279 = { instancePath: instancePath + "/collision/detected/" + i20 + "/map/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i22, schemaPath: "#/properties/collision/properties/detected/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err279];
+                            } else {
+                              vErrors.push(err279);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err280 = { instancePath: instancePath + "/collision/detected/" + i20 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err280];
+                    } else {
+                      vErrors.push(err280);
+                    }
+                    errors++;
+                  }
+                }
+                if (data112.timeout !== void 0) {
+                  let data122 = data112.timeout;
+                  if (!(typeof data122 == "number" && (!(data122 % 1) && !isNaN(data122))) && typeof data122 !== "string") {
+                    const err281 = { instancePath: instancePath + "/collision/detected/" + i20 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err281];
+                    } else {
+                      vErrors.push(err281);
+                    }
+                    errors++;
+                  }
+                  if (typeof data122 == "number") {
+                    if (data122 > 31536e7 || isNaN(data122)) {
+                      const err282 = { instancePath: instancePath + "/collision/detected/" + i20 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err282];
+                      } else {
+                        vErrors.push(err282);
+                      }
+                      errors++;
+                    }
+                    if (data122 < 1 || isNaN(data122)) {
+                      const err283 = { instancePath: instancePath + "/collision/detected/" + i20 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err283];
+                      } else {
+                        vErrors.push(err283);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data122 === "string") {
+                    if (!pattern13.test(data122)) {
+                      const err284 = { instancePath: instancePath + "/collision/detected/" + i20 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err284];
+                      } else {
+                        vErrors.push(err284);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data112.failover !== void 0) {
+                  let data123 = data112.failover;
+                  if (!(typeof data123 == "number" && (!(data123 % 1) && !isNaN(data123))) && typeof data123 !== "string") {
+                    const err285 = { instancePath: instancePath + "/collision/detected/" + i20 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err285];
+                    } else {
+                      vErrors.push(err285);
+                    }
+                    errors++;
+                  }
+                  if (typeof data123 == "number") {
+                    if (data123 > 31536e7 || isNaN(data123)) {
+                      const err286 = { instancePath: instancePath + "/collision/detected/" + i20 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err286];
+                      } else {
+                        vErrors.push(err286);
+                      }
+                      errors++;
+                    }
+                    if (data123 < 1 || isNaN(data123)) {
+                      const err287 = { instancePath: instancePath + "/collision/detected/" + i20 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err287];
+                      } else {
+                        vErrors.push(err287);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data123 === "string") {
+                    if (!pattern13.test(data123)) {
+                      const err288 = { instancePath: instancePath + "/collision/detected/" + i20 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err288];
+                      } else {
+                        vErrors.push(err288);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err289 = { instancePath: instancePath + "/collision/detected/" + i20, schemaPath: "#/properties/collision/properties/detected/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err289];
+                } else {
+                  vErrors.push(err289);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+            if (data111.signal === void 0) {
+              const err290 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err290];
+              } else {
+                vErrors.push(err290);
+              }
+              errors++;
+            }
+            for (const key38 in data111) {
+              if (!(key38 === "signal" || key38 === "bus" || key38 === "scale" || key38 === "offset" || key38 === "invalid" || key38 === "map" || key38 === "timeout" || key38 === "failover")) {
+                const err291 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err291];
+                } else {
+                  vErrors.push(err291);
+                }
+                errors++;
+              }
+            }
+            if (data111.signal !== void 0) {
+              let data124 = data111.signal;
+              if (typeof data124 === "string") {
+                if (!pattern10.test(data124)) {
+                  const err292 = { instancePath: instancePath + "/collision/detected/signal", schemaPath: "#/properties/collision/properties/detected/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err292];
+                  } else {
+                    vErrors.push(err292);
+                  }
+                  errors++;
+                }
+              } else {
+                const err293 = { instancePath: instancePath + "/collision/detected/signal", schemaPath: "#/properties/collision/properties/detected/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err293];
+                } else {
+                  vErrors.push(err293);
+                }
+                errors++;
+              }
+            }
+            if (data111.bus !== void 0) {
+              let data125 = data111.bus;
+              if (typeof data125 === "string") {
+                if (!pattern11.test(data125)) {
+                  const err294 = { instancePath: instancePath + "/collision/detected/bus", schemaPath: "#/properties/collision/properties/detected/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err294];
+                  } else {
+                    vErrors.push(err294);
+                  }
+                  errors++;
+                }
+              } else {
+                const err295 = { instancePath: instancePath + "/collision/detected/bus", schemaPath: "#/properties/collision/properties/detected/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err295];
+                } else {
+                  vErrors.push(err295);
+                }
+                errors++;
+              }
+            }
+            if (data111.scale !== void 0) {
+              if (!(typeof data111.scale == "number")) {
+                const err296 = { instancePath: instancePath + "/collision/detected/scale", schemaPath: "#/properties/collision/properties/detected/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err296];
+                } else {
+                  vErrors.push(err296);
+                }
+                errors++;
+              }
+            }
+            if (data111.offset !== void 0) {
+              if (!(typeof data111.offset == "number")) {
+                const err297 = { instancePath: instancePath + "/collision/detected/offset", schemaPath: "#/properties/collision/properties/detected/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err297];
+                } else {
+                  vErrors.push(err297);
+                }
+                errors++;
+              }
+            }
+            if (data111.invalid !== void 0) {
+              let data128 = data111.invalid;
+              if (Array.isArray(data128)) {
+                if (data128.length < 1) {
+                  const err298 = { instancePath: instancePath + "/collision/detected/invalid", schemaPath: "#/properties/collision/properties/detected/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err298];
+                  } else {
+                    vErrors.push(err298);
+                  }
+                  errors++;
+                }
+                const len23 = data128.length;
+                for (let i23 = 0; i23 < len23; i23++) {
+                  if (!(typeof data128[i23] == "number")) {
+                    const err299 = { instancePath: instancePath + "/collision/detected/invalid/" + i23, schemaPath: "#/properties/collision/properties/detected/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err299];
+                    } else {
+                      vErrors.push(err299);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err300 = { instancePath: instancePath + "/collision/detected/invalid", schemaPath: "#/properties/collision/properties/detected/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err300];
+                } else {
+                  vErrors.push(err300);
+                }
+                errors++;
+              }
+            }
+            if (data111.map !== void 0) {
+              let data130 = data111.map;
+              if (data130 && typeof data130 == "object" && !Array.isArray(data130)) {
+                for (const key39 in data130) {
+                  const _errs314 = errors;
+                  if (typeof key39 === "string") {
+                    if (!pattern12.test(key39)) {
+                      const err301 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key39 };
+                      if (vErrors === null) {
+                        vErrors = [err301];
+                      } else {
+                        vErrors.push(err301);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err302 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key39 };
+                    if (vErrors === null) {
+                      vErrors = [err302];
+                    } else {
+                      vErrors.push(err302);
+                    }
+                    errors++;
+                  }
+                  var valid87 = _errs314 === errors;
+                  if (!valid87) {
+                    const err303 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key39 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err303];
+                    } else {
+                      vErrors.push(err303);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key40 in data130) {
+                  let data131 = data130[key40];
+                  if (typeof data131 !== "string" && !(typeof data131 == "number") && typeof data131 !== "boolean" && !Array.isArray(data131)) {
+                    const err304 = { instancePath: instancePath + "/collision/detected/map/" + key40.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/detected/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err304];
+                    } else {
+                      vErrors.push(err304);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data131)) {
+                    const len24 = data131.length;
+                    for (let i24 = 0; i24 < len24; i24++) {
+                      if (typeof data131[i24] !== "string") {
+                        const err305 = { instancePath: instancePath + "/collision/detected/map/" + key40.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i24, schemaPath: "#/properties/collision/properties/detected/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err305];
+                        } else {
+                          vErrors.push(err305);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err306 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err306];
+                } else {
+                  vErrors.push(err306);
+                }
+                errors++;
+              }
+            }
+            if (data111.timeout !== void 0) {
+              let data133 = data111.timeout;
+              if (!(typeof data133 == "number" && (!(data133 % 1) && !isNaN(data133))) && typeof data133 !== "string") {
+                const err307 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err307];
+                } else {
+                  vErrors.push(err307);
+                }
+                errors++;
+              }
+              if (typeof data133 == "number") {
+                if (data133 > 31536e7 || isNaN(data133)) {
+                  const err308 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err308];
+                  } else {
+                    vErrors.push(err308);
+                  }
+                  errors++;
+                }
+                if (data133 < 1 || isNaN(data133)) {
+                  const err309 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err309];
+                  } else {
+                    vErrors.push(err309);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data133 === "string") {
+                if (!pattern13.test(data133)) {
+                  const err310 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err310];
+                  } else {
+                    vErrors.push(err310);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data111.failover !== void 0) {
+              let data134 = data111.failover;
+              if (!(typeof data134 == "number" && (!(data134 % 1) && !isNaN(data134))) && typeof data134 !== "string") {
+                const err311 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err311];
+                } else {
+                  vErrors.push(err311);
+                }
+                errors++;
+              }
+              if (typeof data134 == "number") {
+                if (data134 > 31536e7 || isNaN(data134)) {
+                  const err312 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err312];
+                  } else {
+                    vErrors.push(err312);
+                  }
+                  errors++;
+                }
+                if (data134 < 1 || isNaN(data134)) {
+                  const err313 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err313];
+                  } else {
+                    vErrors.push(err313);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data134 === "string") {
+                if (!pattern13.test(data134)) {
+                  const err314 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err314];
+                  } else {
+                    vErrors.push(err314);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data110.tippedOver !== void 0) {
+          let data135 = data110.tippedOver;
+          if (!data135 || typeof data135 != "object") {
+            const err315 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err315];
+            } else {
+              vErrors.push(err315);
+            }
+            errors++;
+          }
+          if (Array.isArray(data135)) {
+            if (data135.length < 1) {
+              const err316 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err316];
+              } else {
+                vErrors.push(err316);
+              }
+              errors++;
+            }
+            const len25 = data135.length;
+            for (let i25 = 0; i25 < len25; i25++) {
+              let data136 = data135[i25];
+              if (data136 && typeof data136 == "object" && !Array.isArray(data136)) {
+                if (data136.signal === void 0) {
+                  const err317 = { instancePath: instancePath + "/collision/tippedOver/" + i25, schemaPath: "#/properties/collision/properties/tippedOver/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err317];
+                  } else {
+                    vErrors.push(err317);
+                  }
+                  errors++;
+                }
+                for (const key41 in data136) {
+                  if (!(key41 === "signal" || key41 === "bus" || key41 === "scale" || key41 === "offset" || key41 === "invalid" || key41 === "map" || key41 === "timeout" || key41 === "failover")) {
+                    const err318 = { instancePath: instancePath + "/collision/tippedOver/" + i25, schemaPath: "#/properties/collision/properties/tippedOver/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err318];
+                    } else {
+                      vErrors.push(err318);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.signal !== void 0) {
+                  let data137 = data136.signal;
+                  if (typeof data137 === "string") {
+                    if (!pattern10.test(data137)) {
+                      const err319 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/signal", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err319];
+                      } else {
+                        vErrors.push(err319);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err320 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/signal", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err320];
+                    } else {
+                      vErrors.push(err320);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.bus !== void 0) {
+                  let data138 = data136.bus;
+                  if (typeof data138 === "string") {
+                    if (!pattern11.test(data138)) {
+                      const err321 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/bus", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err321];
+                      } else {
+                        vErrors.push(err321);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err322 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/bus", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err322];
+                    } else {
+                      vErrors.push(err322);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.scale !== void 0) {
+                  if (!(typeof data136.scale == "number")) {
+                    const err323 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/scale", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err323];
+                    } else {
+                      vErrors.push(err323);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.offset !== void 0) {
+                  if (!(typeof data136.offset == "number")) {
+                    const err324 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/offset", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err324];
+                    } else {
+                      vErrors.push(err324);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.invalid !== void 0) {
+                  let data141 = data136.invalid;
+                  if (Array.isArray(data141)) {
+                    if (data141.length < 1) {
+                      const err325 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/invalid", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err325];
+                      } else {
+                        vErrors.push(err325);
+                      }
+                      errors++;
+                    }
+                    const len26 = data141.length;
+                    for (let i26 = 0; i26 < len26; i26++) {
+                      if (!(typeof data141[i26] == "number")) {
+                        const err326 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/invalid/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err326];
+                        } else {
+                          vErrors.push(err326);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err327 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/invalid", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err327];
+                    } else {
+                      vErrors.push(err327);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.map !== void 0) {
+                  let data143 = data136.map;
+                  if (data143 && typeof data143 == "object" && !Array.isArray(data143)) {
+                    for (const key42 in data143) {
+                      const _errs344 = errors;
+                      if (typeof key42 === "string") {
+                        if (!pattern12.test(key42)) {
+                          const err328 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key42 };
+                          if (vErrors === null) {
+                            vErrors = [err328];
+                          } else {
+                            vErrors.push(err328);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err329 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key42 };
+                        if (vErrors === null) {
+                          vErrors = [err329];
+                        } else {
+                          vErrors.push(err329);
+                        }
+                        errors++;
+                      }
+                      var valid96 = _errs344 === errors;
+                      if (!valid96) {
+                        const err330 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key42 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err330];
+                        } else {
+                          vErrors.push(err330);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key43 in data143) {
+                      let data144 = data143[key43];
+                      if (typeof data144 !== "string" && !(typeof data144 == "number") && typeof data144 !== "boolean" && !Array.isArray(data144)) {
+                        const err331 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/map/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err331];
+                        } else {
+                          vErrors.push(err331);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data144)) {
+                        const len27 = data144.length;
+                        for (let i27 = 0; i27 < len27; i27++) {
+                          if (typeof data144[i27] !== "string") {
+                            const err332 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/map/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i27, schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err332];
+                            } else {
+                              vErrors.push(err332);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err333 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err333];
+                    } else {
+                      vErrors.push(err333);
+                    }
+                    errors++;
+                  }
+                }
+                if (data136.timeout !== void 0) {
+                  let data146 = data136.timeout;
+                  if (!(typeof data146 == "number" && (!(data146 % 1) && !isNaN(data146))) && typeof data146 !== "string") {
+                    const err334 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err334];
+                    } else {
+                      vErrors.push(err334);
+                    }
+                    errors++;
+                  }
+                  if (typeof data146 == "number") {
+                    if (data146 > 31536e7 || isNaN(data146)) {
+                      const err335 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err335];
+                      } else {
+                        vErrors.push(err335);
+                      }
+                      errors++;
+                    }
+                    if (data146 < 1 || isNaN(data146)) {
+                      const err336 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err336];
+                      } else {
+                        vErrors.push(err336);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data146 === "string") {
+                    if (!pattern13.test(data146)) {
+                      const err337 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err337];
+                      } else {
+                        vErrors.push(err337);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data136.failover !== void 0) {
+                  let data147 = data136.failover;
+                  if (!(typeof data147 == "number" && (!(data147 % 1) && !isNaN(data147))) && typeof data147 !== "string") {
+                    const err338 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err338];
+                    } else {
+                      vErrors.push(err338);
+                    }
+                    errors++;
+                  }
+                  if (typeof data147 == "number") {
+                    if (data147 > 31536e7 || isNaN(data147)) {
+                      const err339 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err339];
+                      } else {
+                        vErrors.push(err339);
+                      }
+                      errors++;
+                    }
+                    if (data147 < 1 || isNaN(data147)) {
+                      const err340 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err340];
+                      } else {
+                        vErrors.push(err340);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data147 === "string") {
+                    if (!pattern13.test(data147)) {
+                      const err341 = { instancePath: instancePath + "/collision/tippedOver/" + i25 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err341];
+                      } else {
+                        vErrors.push(err341);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err342 = { instancePath: instancePath + "/collision/tippedOver/" + i25, schemaPath: "#/properties/collision/properties/tippedOver/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err342];
+                } else {
+                  vErrors.push(err342);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data135 && typeof data135 == "object" && !Array.isArray(data135)) {
+            if (data135.signal === void 0) {
+              const err343 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err343];
+              } else {
+                vErrors.push(err343);
+              }
+              errors++;
+            }
+            for (const key44 in data135) {
+              if (!(key44 === "signal" || key44 === "bus" || key44 === "scale" || key44 === "offset" || key44 === "invalid" || key44 === "map" || key44 === "timeout" || key44 === "failover")) {
+                const err344 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key44 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err344];
+                } else {
+                  vErrors.push(err344);
+                }
+                errors++;
+              }
+            }
+            if (data135.signal !== void 0) {
+              let data148 = data135.signal;
+              if (typeof data148 === "string") {
+                if (!pattern10.test(data148)) {
+                  const err345 = { instancePath: instancePath + "/collision/tippedOver/signal", schemaPath: "#/properties/collision/properties/tippedOver/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err345];
+                  } else {
+                    vErrors.push(err345);
+                  }
+                  errors++;
+                }
+              } else {
+                const err346 = { instancePath: instancePath + "/collision/tippedOver/signal", schemaPath: "#/properties/collision/properties/tippedOver/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err346];
+                } else {
+                  vErrors.push(err346);
+                }
+                errors++;
+              }
+            }
+            if (data135.bus !== void 0) {
+              let data149 = data135.bus;
+              if (typeof data149 === "string") {
+                if (!pattern11.test(data149)) {
+                  const err347 = { instancePath: instancePath + "/collision/tippedOver/bus", schemaPath: "#/properties/collision/properties/tippedOver/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err347];
+                  } else {
+                    vErrors.push(err347);
+                  }
+                  errors++;
+                }
+              } else {
+                const err348 = { instancePath: instancePath + "/collision/tippedOver/bus", schemaPath: "#/properties/collision/properties/tippedOver/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err348];
+                } else {
+                  vErrors.push(err348);
+                }
+                errors++;
+              }
+            }
+            if (data135.scale !== void 0) {
+              if (!(typeof data135.scale == "number")) {
+                const err349 = { instancePath: instancePath + "/collision/tippedOver/scale", schemaPath: "#/properties/collision/properties/tippedOver/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err349];
+                } else {
+                  vErrors.push(err349);
+                }
+                errors++;
+              }
+            }
+            if (data135.offset !== void 0) {
+              if (!(typeof data135.offset == "number")) {
+                const err350 = { instancePath: instancePath + "/collision/tippedOver/offset", schemaPath: "#/properties/collision/properties/tippedOver/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err350];
+                } else {
+                  vErrors.push(err350);
+                }
+                errors++;
+              }
+            }
+            if (data135.invalid !== void 0) {
+              let data152 = data135.invalid;
+              if (Array.isArray(data152)) {
+                if (data152.length < 1) {
+                  const err351 = { instancePath: instancePath + "/collision/tippedOver/invalid", schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err351];
+                  } else {
+                    vErrors.push(err351);
+                  }
+                  errors++;
+                }
+                const len28 = data152.length;
+                for (let i28 = 0; i28 < len28; i28++) {
+                  if (!(typeof data152[i28] == "number")) {
+                    const err352 = { instancePath: instancePath + "/collision/tippedOver/invalid/" + i28, schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err352];
+                    } else {
+                      vErrors.push(err352);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err353 = { instancePath: instancePath + "/collision/tippedOver/invalid", schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err353];
+                } else {
+                  vErrors.push(err353);
+                }
+                errors++;
+              }
+            }
+            if (data135.map !== void 0) {
+              let data154 = data135.map;
+              if (data154 && typeof data154 == "object" && !Array.isArray(data154)) {
+                for (const key45 in data154) {
+                  const _errs370 = errors;
+                  if (typeof key45 === "string") {
+                    if (!pattern12.test(key45)) {
+                      const err354 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key45 };
+                      if (vErrors === null) {
+                        vErrors = [err354];
+                      } else {
+                        vErrors.push(err354);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err355 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key45 };
+                    if (vErrors === null) {
+                      vErrors = [err355];
+                    } else {
+                      vErrors.push(err355);
+                    }
+                    errors++;
+                  }
+                  var valid103 = _errs370 === errors;
+                  if (!valid103) {
+                    const err356 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key45 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err356];
+                    } else {
+                      vErrors.push(err356);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key46 in data154) {
+                  let data155 = data154[key46];
+                  if (typeof data155 !== "string" && !(typeof data155 == "number") && typeof data155 !== "boolean" && !Array.isArray(data155)) {
+                    const err357 = { instancePath: instancePath + "/collision/tippedOver/map/" + key46.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/tippedOver/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err357];
+                    } else {
+                      vErrors.push(err357);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data155)) {
+                    const len29 = data155.length;
+                    for (let i29 = 0; i29 < len29; i29++) {
+                      if (typeof data155[i29] !== "string") {
+                        const err358 = { instancePath: instancePath + "/collision/tippedOver/map/" + key46.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i29, schemaPath: "#/properties/collision/properties/tippedOver/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err358];
+                        } else {
+                          vErrors.push(err358);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err359 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err359];
+                } else {
+                  vErrors.push(err359);
+                }
+                errors++;
+              }
+            }
+            if (data135.timeout !== void 0) {
+              let data157 = data135.timeout;
+              if (!(typeof data157 == "number" && (!(data157 % 1) && !isNaN(data157))) && typeof data157 !== "string") {
+                const err360 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err360];
+                } else {
+                  vErrors.push(err360);
+                }
+                errors++;
+              }
+              if (typeof data157 == "number") {
+                if (data157 > 31536e7 || isNaN(data157)) {
+                  const err361 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err361];
+                  } else {
+                    vErrors.push(err361);
+                  }
+                  errors++;
+                }
+                if (data157 < 1 || isNaN(data157)) {
+                  const err362 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err362];
+                  } else {
+                    vErrors.push(err362);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data157 === "string") {
+                if (!pattern13.test(data157)) {
+                  const err363 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err363];
+                  } else {
+                    vErrors.push(err363);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data135.failover !== void 0) {
+              let data158 = data135.failover;
+              if (!(typeof data158 == "number" && (!(data158 % 1) && !isNaN(data158))) && typeof data158 !== "string") {
+                const err364 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err364];
+                } else {
+                  vErrors.push(err364);
+                }
+                errors++;
+              }
+              if (typeof data158 == "number") {
+                if (data158 > 31536e7 || isNaN(data158)) {
+                  const err365 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err365];
+                  } else {
+                    vErrors.push(err365);
+                  }
+                  errors++;
+                }
+                if (data158 < 1 || isNaN(data158)) {
+                  const err366 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err366];
+                  } else {
+                    vErrors.push(err366);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data158 === "string") {
+                if (!pattern13.test(data158)) {
+                  const err367 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err367];
+                  } else {
+                    vErrors.push(err367);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data110.pedestrian !== void 0) {
+          let data159 = data110.pedestrian;
+          if (!data159 || typeof data159 != "object") {
+            const err368 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err368];
+            } else {
+              vErrors.push(err368);
+            }
+            errors++;
+          }
+          if (Array.isArray(data159)) {
+            if (data159.length < 1) {
+              const err369 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err369];
+              } else {
+                vErrors.push(err369);
+              }
+              errors++;
+            }
+            const len30 = data159.length;
+            for (let i30 = 0; i30 < len30; i30++) {
+              let data160 = data159[i30];
+              if (data160 && typeof data160 == "object" && !Array.isArray(data160)) {
+                if (data160.signal === void 0) {
+                  const err370 = { instancePath: instancePath + "/collision/pedestrian/" + i30, schemaPath: "#/properties/collision/properties/pedestrian/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err370];
+                  } else {
+                    vErrors.push(err370);
+                  }
+                  errors++;
+                }
+                for (const key47 in data160) {
+                  if (!(key47 === "signal" || key47 === "bus" || key47 === "scale" || key47 === "offset" || key47 === "invalid" || key47 === "map" || key47 === "timeout" || key47 === "failover")) {
+                    const err371 = { instancePath: instancePath + "/collision/pedestrian/" + i30, schemaPath: "#/properties/collision/properties/pedestrian/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key47 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err371];
+                    } else {
+                      vErrors.push(err371);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.signal !== void 0) {
+                  let data161 = data160.signal;
+                  if (typeof data161 === "string") {
+                    if (!pattern10.test(data161)) {
+                      const err372 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/signal", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err372];
+                      } else {
+                        vErrors.push(err372);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err373 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/signal", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err373];
+                    } else {
+                      vErrors.push(err373);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.bus !== void 0) {
+                  let data162 = data160.bus;
+                  if (typeof data162 === "string") {
+                    if (!pattern11.test(data162)) {
+                      const err374 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/bus", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err374];
+                      } else {
+                        vErrors.push(err374);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err375 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/bus", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err375];
+                    } else {
+                      vErrors.push(err375);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.scale !== void 0) {
+                  if (!(typeof data160.scale == "number")) {
+                    const err376 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/scale", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err376];
+                    } else {
+                      vErrors.push(err376);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.offset !== void 0) {
+                  if (!(typeof data160.offset == "number")) {
+                    const err377 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/offset", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err377];
+                    } else {
+                      vErrors.push(err377);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.invalid !== void 0) {
+                  let data165 = data160.invalid;
+                  if (Array.isArray(data165)) {
+                    if (data165.length < 1) {
+                      const err378 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/invalid", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err378];
+                      } else {
+                        vErrors.push(err378);
+                      }
+                      errors++;
+                    }
+                    const len31 = data165.length;
+                    for (let i31 = 0; i31 < len31; i31++) {
+                      if (!(typeof data165[i31] == "number")) {
+                        const err379 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/invalid/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err379];
+                        } else {
+                          vErrors.push(err379);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err380 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/invalid", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err380];
+                    } else {
+                      vErrors.push(err380);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.map !== void 0) {
+                  let data167 = data160.map;
+                  if (data167 && typeof data167 == "object" && !Array.isArray(data167)) {
+                    for (const key48 in data167) {
+                      const _errs400 = errors;
+                      if (typeof key48 === "string") {
+                        if (!pattern12.test(key48)) {
+                          const err381 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key48 };
+                          if (vErrors === null) {
+                            vErrors = [err381];
+                          } else {
+                            vErrors.push(err381);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err382 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key48 };
+                        if (vErrors === null) {
+                          vErrors = [err382];
+                        } else {
+                          vErrors.push(err382);
+                        }
+                        errors++;
+                      }
+                      var valid112 = _errs400 === errors;
+                      if (!valid112) {
+                        const err383 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key48 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err383];
+                        } else {
+                          vErrors.push(err383);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key49 in data167) {
+                      let data168 = data167[key49];
+                      if (typeof data168 !== "string" && !(typeof data168 == "number") && typeof data168 !== "boolean" && !Array.isArray(data168)) {
+                        const err384 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/map/" + key49.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err384];
+                        } else {
+                          vErrors.push(err384);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data168)) {
+                        const len32 = data168.length;
+                        for (let i32 = 0; i32 < len32; i32++) {
+                          if (typeof data168[i32] !== "string") {
+                            const err385 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/map/" + key49.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i32, schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err385];
+                            } else {
+                              vErrors.push(err385);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err386 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err386];
+                    } else {
+                      vErrors.push(err386);
+                    }
+                    errors++;
+                  }
+                }
+                if (data160.timeout !== void 0) {
+                  let data170 = data160.timeout;
+                  if (!(typeof data170 == "number" && (!(data170 % 1) && !isNaN(data170))) && typeof data170 !== "string") {
+                    const err387 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err387];
+                    } else {
+                      vErrors.push(err387);
+                    }
+                    errors++;
+                  }
+                  if (typeof data170 == "number") {
+                    if (data170 > 31536e7 || isNaN(data170)) {
+                      const err388 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err388];
+                      } else {
+                        vErrors.push(err388);
+                      }
+                      errors++;
+                    }
+                    if (data170 < 1 || isNaN(data170)) {
+                      const err389 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err389];
+                      } else {
+                        vErrors.push(err389);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data170 === "string") {
+                    if (!pattern13.test(data170)) {
+                      const err390 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err390];
+                      } else {
+                        vErrors.push(err390);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data160.failover !== void 0) {
+                  let data171 = data160.failover;
+                  if (!(typeof data171 == "number" && (!(data171 % 1) && !isNaN(data171))) && typeof data171 !== "string") {
+                    const err391 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err391];
+                    } else {
+                      vErrors.push(err391);
+                    }
+                    errors++;
+                  }
+                  if (typeof data171 == "number") {
+                    if (data171 > 31536e7 || isNaN(data171)) {
+                      const err392 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err392];
+                      } else {
+                        vErrors.push(err392);
+                      }
+                      errors++;
+                    }
+                    if (data171 < 1 || isNaN(data171)) {
+                      const err393 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err393];
+                      } else {
+                        vErrors.push(err393);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data171 === "string") {
+                    if (!pattern13.test(data171)) {
+                      const err394 = { instancePath: instancePath + "/collision/pedestrian/" + i30 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err394];
+                      } else {
+                        vErrors.push(err394);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err395 = { instancePath: instancePath + "/collision/pedestrian/" + i30, schemaPath: "#/properties/collision/properties/pedestrian/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err395];
+                } else {
+                  vErrors.push(err395);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data159 && typeof data159 == "object" && !Array.isArray(data159)) {
+            if (data159.signal === void 0) {
+              const err396 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err396];
+              } else {
+                vErrors.push(err396);
+              }
+              errors++;
+            }
+            for (const key50 in data159) {
+              if (!(key50 === "signal" || key50 === "bus" || key50 === "scale" || key50 === "offset" || key50 === "invalid" || key50 === "map" || key50 === "timeout" || key50 === "failover")) {
+                const err397 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err397];
+                } else {
+                  vErrors.push(err397);
+                }
+                errors++;
+              }
+            }
+            if (data159.signal !== void 0) {
+              let data172 = data159.signal;
+              if (typeof data172 === "string") {
+                if (!pattern10.test(data172)) {
+                  const err398 = { instancePath: instancePath + "/collision/pedestrian/signal", schemaPath: "#/properties/collision/properties/pedestrian/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err398];
+                  } else {
+                    vErrors.push(err398);
+                  }
+                  errors++;
+                }
+              } else {
+                const err399 = { instancePath: instancePath + "/collision/pedestrian/signal", schemaPath: "#/properties/collision/properties/pedestrian/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err399];
+                } else {
+                  vErrors.push(err399);
+                }
+                errors++;
+              }
+            }
+            if (data159.bus !== void 0) {
+              let data173 = data159.bus;
+              if (typeof data173 === "string") {
+                if (!pattern11.test(data173)) {
+                  const err400 = { instancePath: instancePath + "/collision/pedestrian/bus", schemaPath: "#/properties/collision/properties/pedestrian/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err400];
+                  } else {
+                    vErrors.push(err400);
+                  }
+                  errors++;
+                }
+              } else {
+                const err401 = { instancePath: instancePath + "/collision/pedestrian/bus", schemaPath: "#/properties/collision/properties/pedestrian/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err401];
+                } else {
+                  vErrors.push(err401);
+                }
+                errors++;
+              }
+            }
+            if (data159.scale !== void 0) {
+              if (!(typeof data159.scale == "number")) {
+                const err402 = { instancePath: instancePath + "/collision/pedestrian/scale", schemaPath: "#/properties/collision/properties/pedestrian/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err402];
+                } else {
+                  vErrors.push(err402);
+                }
+                errors++;
+              }
+            }
+            if (data159.offset !== void 0) {
+              if (!(typeof data159.offset == "number")) {
+                const err403 = { instancePath: instancePath + "/collision/pedestrian/offset", schemaPath: "#/properties/collision/properties/pedestrian/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err403];
+                } else {
+                  vErrors.push(err403);
+                }
+                errors++;
+              }
+            }
+            if (data159.invalid !== void 0) {
+              let data176 = data159.invalid;
+              if (Array.isArray(data176)) {
+                if (data176.length < 1) {
+                  const err404 = { instancePath: instancePath + "/collision/pedestrian/invalid", schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err404];
+                  } else {
+                    vErrors.push(err404);
+                  }
+                  errors++;
+                }
+                const len33 = data176.length;
+                for (let i33 = 0; i33 < len33; i33++) {
+                  if (!(typeof data176[i33] == "number")) {
+                    const err405 = { instancePath: instancePath + "/collision/pedestrian/invalid/" + i33, schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err405];
+                    } else {
+                      vErrors.push(err405);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err406 = { instancePath: instancePath + "/collision/pedestrian/invalid", schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err406];
+                } else {
+                  vErrors.push(err406);
+                }
+                errors++;
+              }
+            }
+            if (data159.map !== void 0) {
+              let data178 = data159.map;
+              if (data178 && typeof data178 == "object" && !Array.isArray(data178)) {
+                for (const key51 in data178) {
+                  const _errs426 = errors;
+                  if (typeof key51 === "string") {
+                    if (!pattern12.test(key51)) {
+                      const err407 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key51 };
+                      if (vErrors === null) {
+                        vErrors = [err407];
+                      } else {
+                        vErrors.push(err407);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err408 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key51 };
+                    if (vErrors === null) {
+                      vErrors = [err408];
+                    } else {
+                      vErrors.push(err408);
+                    }
+                    errors++;
+                  }
+                  var valid119 = _errs426 === errors;
+                  if (!valid119) {
+                    const err409 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key51 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err409];
+                    } else {
+                      vErrors.push(err409);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key52 in data178) {
+                  let data179 = data178[key52];
+                  if (typeof data179 !== "string" && !(typeof data179 == "number") && typeof data179 !== "boolean" && !Array.isArray(data179)) {
+                    const err410 = { instancePath: instancePath + "/collision/pedestrian/map/" + key52.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/pedestrian/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err410];
+                    } else {
+                      vErrors.push(err410);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data179)) {
+                    const len34 = data179.length;
+                    for (let i34 = 0; i34 < len34; i34++) {
+                      if (typeof data179[i34] !== "string") {
+                        const err411 = { instancePath: instancePath + "/collision/pedestrian/map/" + key52.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i34, schemaPath: "#/properties/collision/properties/pedestrian/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err411];
+                        } else {
+                          vErrors.push(err411);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err412 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err412];
+                } else {
+                  vErrors.push(err412);
+                }
+                errors++;
+              }
+            }
+            if (data159.timeout !== void 0) {
+              let data181 = data159.timeout;
+              if (!(typeof data181 == "number" && (!(data181 % 1) && !isNaN(data181))) && typeof data181 !== "string") {
+                const err413 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err413];
+                } else {
+                  vErrors.push(err413);
+                }
+                errors++;
+              }
+              if (typeof data181 == "number") {
+                if (data181 > 31536e7 || isNaN(data181)) {
+                  const err414 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err414];
+                  } else {
+                    vErrors.push(err414);
+                  }
+                  errors++;
+                }
+                if (data181 < 1 || isNaN(data181)) {
+                  const err415 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err415];
+                  } else {
+                    vErrors.push(err415);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data181 === "string") {
+                if (!pattern13.test(data181)) {
+                  const err416 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err416];
+                  } else {
+                    vErrors.push(err416);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data159.failover !== void 0) {
+              let data182 = data159.failover;
+              if (!(typeof data182 == "number" && (!(data182 % 1) && !isNaN(data182))) && typeof data182 !== "string") {
+                const err417 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err417];
+                } else {
+                  vErrors.push(err417);
+                }
+                errors++;
+              }
+              if (typeof data182 == "number") {
+                if (data182 > 31536e7 || isNaN(data182)) {
+                  const err418 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err418];
+                  } else {
+                    vErrors.push(err418);
+                  }
+                  errors++;
+                }
+                if (data182 < 1 || isNaN(data182)) {
+                  const err419 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err419];
+                  } else {
+                    vErrors.push(err419);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data182 === "string") {
+                if (!pattern13.test(data182)) {
+                  const err420 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err420];
+                  } else {
+                    vErrors.push(err420);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data110.side !== void 0) {
+          let data183 = data110.side;
+          if (!data183 || typeof data183 != "object") {
+            const err421 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err421];
+            } else {
+              vErrors.push(err421);
+            }
+            errors++;
+          }
+          if (Array.isArray(data183)) {
+            if (data183.length < 1) {
+              const err422 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err422];
+              } else {
+                vErrors.push(err422);
+              }
+              errors++;
+            }
+            const len35 = data183.length;
+            for (let i35 = 0; i35 < len35; i35++) {
+              let data184 = data183[i35];
+              if (data184 && typeof data184 == "object" && !Array.isArray(data184)) {
+                if (data184.signal === void 0) {
+                  const err423 = { instancePath: instancePath + "/collision/side/" + i35, schemaPath: "#/properties/collision/properties/side/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err423];
+                  } else {
+                    vErrors.push(err423);
+                  }
+                  errors++;
+                }
+                for (const key53 in data184) {
+                  if (!(key53 === "signal" || key53 === "bus" || key53 === "scale" || key53 === "offset" || key53 === "invalid" || key53 === "map" || key53 === "timeout" || key53 === "failover")) {
+                    const err424 = { instancePath: instancePath + "/collision/side/" + i35, schemaPath: "#/properties/collision/properties/side/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key53 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err424];
+                    } else {
+                      vErrors.push(err424);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.signal !== void 0) {
+                  let data185 = data184.signal;
+                  if (typeof data185 === "string") {
+                    if (!pattern10.test(data185)) {
+                      const err425 = { instancePath: instancePath + "/collision/side/" + i35 + "/signal", schemaPath: "#/properties/collision/properties/side/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err425];
+                      } else {
+                        vErrors.push(err425);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err426 = { instancePath: instancePath + "/collision/side/" + i35 + "/signal", schemaPath: "#/properties/collision/properties/side/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err426];
+                    } else {
+                      vErrors.push(err426);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.bus !== void 0) {
+                  let data186 = data184.bus;
+                  if (typeof data186 === "string") {
+                    if (!pattern11.test(data186)) {
+                      const err427 = { instancePath: instancePath + "/collision/side/" + i35 + "/bus", schemaPath: "#/properties/collision/properties/side/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err427];
+                      } else {
+                        vErrors.push(err427);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err428 = { instancePath: instancePath + "/collision/side/" + i35 + "/bus", schemaPath: "#/properties/collision/properties/side/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err428];
+                    } else {
+                      vErrors.push(err428);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.scale !== void 0) {
+                  if (!(typeof data184.scale == "number")) {
+                    const err429 = { instancePath: instancePath + "/collision/side/" + i35 + "/scale", schemaPath: "#/properties/collision/properties/side/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err429];
+                    } else {
+                      vErrors.push(err429);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.offset !== void 0) {
+                  if (!(typeof data184.offset == "number")) {
+                    const err430 = { instancePath: instancePath + "/collision/side/" + i35 + "/offset", schemaPath: "#/properties/collision/properties/side/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err430];
+                    } else {
+                      vErrors.push(err430);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.invalid !== void 0) {
+                  let data189 = data184.invalid;
+                  if (Array.isArray(data189)) {
+                    if (data189.length < 1) {
+                      const err431 = { instancePath: instancePath + "/collision/side/" + i35 + "/invalid", schemaPath: "#/properties/collision/properties/side/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err431];
+                      } else {
+                        vErrors.push(err431);
+                      }
+                      errors++;
+                    }
+                    const len36 = data189.length;
+                    for (let i36 = 0; i36 < len36; i36++) {
+                      if (!(typeof data189[i36] == "number")) {
+                        const err432 = { instancePath: instancePath + "/collision/side/" + i35 + "/invalid/" + i36, schemaPath: "#/properties/collision/properties/side/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err432];
+                        } else {
+                          vErrors.push(err432);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err433 = { instancePath: instancePath + "/collision/side/" + i35 + "/invalid", schemaPath: "#/properties/collision/properties/side/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err433];
+                    } else {
+                      vErrors.push(err433);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.map !== void 0) {
+                  let data191 = data184.map;
+                  if (data191 && typeof data191 == "object" && !Array.isArray(data191)) {
+                    for (const key54 in data191) {
+                      const _errs456 = errors;
+                      if (typeof key54 === "string") {
+                        if (!pattern12.test(key54)) {
+                          const err434 = { instancePath: instancePath + "/collision/side/" + i35 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key54 };
+                          if (vErrors === null) {
+                            vErrors = [err434];
+                          } else {
+                            vErrors.push(err434);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err435 = { instancePath: instancePath + "/collision/side/" + i35 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key54 };
+                        if (vErrors === null) {
+                          vErrors = [err435];
+                        } else {
+                          vErrors.push(err435);
+                        }
+                        errors++;
+                      }
+                      var valid128 = _errs456 === errors;
+                      if (!valid128) {
+                        const err436 = { instancePath: instancePath + "/collision/side/" + i35 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key54 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err436];
+                        } else {
+                          vErrors.push(err436);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key55 in data191) {
+                      let data192 = data191[key55];
+                      if (typeof data192 !== "string" && !(typeof data192 == "number") && typeof data192 !== "boolean" && !Array.isArray(data192)) {
+                        const err437 = { instancePath: instancePath + "/collision/side/" + i35 + "/map/" + key55.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/side/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err437];
+                        } else {
+                          vErrors.push(err437);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data192)) {
+                        const len37 = data192.length;
+                        for (let i37 = 0; i37 < len37; i37++) {
+                          if (typeof data192[i37] !== "string") {
+                            const err438 = { instancePath: instancePath + "/collision/side/" + i35 + "/map/" + key55.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i37, schemaPath: "#/properties/collision/properties/side/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err438];
+                            } else {
+                              vErrors.push(err438);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err439 = { instancePath: instancePath + "/collision/side/" + i35 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err439];
+                    } else {
+                      vErrors.push(err439);
+                    }
+                    errors++;
+                  }
+                }
+                if (data184.timeout !== void 0) {
+                  let data194 = data184.timeout;
+                  if (!(typeof data194 == "number" && (!(data194 % 1) && !isNaN(data194))) && typeof data194 !== "string") {
+                    const err440 = { instancePath: instancePath + "/collision/side/" + i35 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err440];
+                    } else {
+                      vErrors.push(err440);
+                    }
+                    errors++;
+                  }
+                  if (typeof data194 == "number") {
+                    if (data194 > 31536e7 || isNaN(data194)) {
+                      const err441 = { instancePath: instancePath + "/collision/side/" + i35 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err441];
+                      } else {
+                        vErrors.push(err441);
+                      }
+                      errors++;
+                    }
+                    if (data194 < 1 || isNaN(data194)) {
+                      const err442 = { instancePath: instancePath + "/collision/side/" + i35 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err442];
+                      } else {
+                        vErrors.push(err442);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data194 === "string") {
+                    if (!pattern13.test(data194)) {
+                      const err443 = { instancePath: instancePath + "/collision/side/" + i35 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err443];
+                      } else {
+                        vErrors.push(err443);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data184.failover !== void 0) {
+                  let data195 = data184.failover;
+                  if (!(typeof data195 == "number" && (!(data195 % 1) && !isNaN(data195))) && typeof data195 !== "string") {
+                    const err444 = { instancePath: instancePath + "/collision/side/" + i35 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err444];
+                    } else {
+                      vErrors.push(err444);
+                    }
+                    errors++;
+                  }
+                  if (typeof data195 == "number") {
+                    if (data195 > 31536e7 || isNaN(data195)) {
+                      const err445 = { instancePath: instancePath + "/collision/side/" + i35 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err445];
+                      } else {
+                        vErrors.push(err445);
+                      }
+                      errors++;
+                    }
+                    if (data195 < 1 || isNaN(data195)) {
+                      const err446 = { instancePath: instancePath + "/collision/side/" + i35 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err446];
+                      } else {
+                        vErrors.push(err446);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data195 === "string") {
+                    if (!pattern13.test(data195)) {
+                      const err447 = { instancePath: instancePath + "/collision/side/" + i35 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err447];
+                      } else {
+                        vErrors.push(err447);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err448 = { instancePath: instancePath + "/collision/side/" + i35, schemaPath: "#/properties/collision/properties/side/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err448];
+                } else {
+                  vErrors.push(err448);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data183 && typeof data183 == "object" && !Array.isArray(data183)) {
+            if (data183.signal === void 0) {
+              const err449 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err449];
+              } else {
+                vErrors.push(err449);
+              }
+              errors++;
+            }
+            for (const key56 in data183) {
+              if (!(key56 === "signal" || key56 === "bus" || key56 === "scale" || key56 === "offset" || key56 === "invalid" || key56 === "map" || key56 === "timeout" || key56 === "failover")) {
+                const err450 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key56 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err450];
+                } else {
+                  vErrors.push(err450);
+                }
+                errors++;
+              }
+            }
+            if (data183.signal !== void 0) {
+              let data196 = data183.signal;
+              if (typeof data196 === "string") {
+                if (!pattern10.test(data196)) {
+                  const err451 = { instancePath: instancePath + "/collision/side/signal", schemaPath: "#/properties/collision/properties/side/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err451];
+                  } else {
+                    vErrors.push(err451);
+                  }
+                  errors++;
+                }
+              } else {
+                const err452 = { instancePath: instancePath + "/collision/side/signal", schemaPath: "#/properties/collision/properties/side/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err452];
+                } else {
+                  vErrors.push(err452);
+                }
+                errors++;
+              }
+            }
+            if (data183.bus !== void 0) {
+              let data197 = data183.bus;
+              if (typeof data197 === "string") {
+                if (!pattern11.test(data197)) {
+                  const err453 = { instancePath: instancePath + "/collision/side/bus", schemaPath: "#/properties/collision/properties/side/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err453];
+                  } else {
+                    vErrors.push(err453);
+                  }
+                  errors++;
+                }
+              } else {
+                const err454 = { instancePath: instancePath + "/collision/side/bus", schemaPath: "#/properties/collision/properties/side/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err454];
+                } else {
+                  vErrors.push(err454);
+                }
+                errors++;
+              }
+            }
+            if (data183.scale !== void 0) {
+              if (!(typeof data183.scale == "number")) {
+                const err455 = { instancePath: instancePath + "/collision/side/scale", schemaPath: "#/properties/collision/properties/side/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err455];
+                } else {
+                  vErrors.push(err455);
+                }
+                errors++;
+              }
+            }
+            if (data183.offset !== void 0) {
+              if (!(typeof data183.offset == "number")) {
+                const err456 = { instancePath: instancePath + "/collision/side/offset", schemaPath: "#/properties/collision/properties/side/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err456];
+                } else {
+                  vErrors.push(err456);
+                }
+                errors++;
+              }
+            }
+            if (data183.invalid !== void 0) {
+              let data200 = data183.invalid;
+              if (Array.isArray(data200)) {
+                if (data200.length < 1) {
+                  const err457 = { instancePath: instancePath + "/collision/side/invalid", schemaPath: "#/properties/collision/properties/side/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err457];
+                  } else {
+                    vErrors.push(err457);
+                  }
+                  errors++;
+                }
+                const len38 = data200.length;
+                for (let i38 = 0; i38 < len38; i38++) {
+                  if (!(typeof data200[i38] == "number")) {
+                    const err458 = { instancePath: instancePath + "/collision/side/invalid/" + i38, schemaPath: "#/properties/collision/properties/side/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err458];
+                    } else {
+                      vErrors.push(err458);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err459 = { instancePath: instancePath + "/collision/side/invalid", schemaPath: "#/properties/collision/properties/side/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err459];
+                } else {
+                  vErrors.push(err459);
+                }
+                errors++;
+              }
+            }
+            if (data183.map !== void 0) {
+              let data202 = data183.map;
+              if (data202 && typeof data202 == "object" && !Array.isArray(data202)) {
+                for (const key57 in data202) {
+                  const _errs482 = errors;
+                  if (typeof key57 === "string") {
+                    if (!pattern12.test(key57)) {
+                      const err460 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key57 };
+                      if (vErrors === null) {
+                        vErrors = [err460];
+                      } else {
+                        vErrors.push(err460);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err461 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key57 };
+                    if (vErrors === null) {
+                      vErrors = [err461];
+                    } else {
+                      vErrors.push(err461);
+                    }
+                    errors++;
+                  }
+                  var valid135 = _errs482 === errors;
+                  if (!valid135) {
+                    const err462 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key57 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err462];
+                    } else {
+                      vErrors.push(err462);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key58 in data202) {
+                  let data203 = data202[key58];
+                  if (typeof data203 !== "string" && !(typeof data203 == "number") && typeof data203 !== "boolean" && !Array.isArray(data203)) {
+                    const err463 = { instancePath: instancePath + "/collision/side/map/" + key58.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/side/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err463];
+                    } else {
+                      vErrors.push(err463);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data203)) {
+                    const len39 = data203.length;
+                    for (let i39 = 0; i39 < len39; i39++) {
+                      if (typeof data203[i39] !== "string") {
+                        const err464 = { instancePath: instancePath + "/collision/side/map/" + key58.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i39, schemaPath: "#/properties/collision/properties/side/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err464];
+                        } else {
+                          vErrors.push(err464);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err465 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err465];
+                } else {
+                  vErrors.push(err465);
+                }
+                errors++;
+              }
+            }
+            if (data183.timeout !== void 0) {
+              let data205 = data183.timeout;
+              if (!(typeof data205 == "number" && (!(data205 % 1) && !isNaN(data205))) && typeof data205 !== "string") {
+                const err466 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err466];
+                } else {
+                  vErrors.push(err466);
+                }
+                errors++;
+              }
+              if (typeof data205 == "number") {
+                if (data205 > 31536e7 || isNaN(data205)) {
+                  const err467 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err467];
+                  } else {
+                    vErrors.push(err467);
+                  }
+                  errors++;
+                }
+                if (data205 < 1 || isNaN(data205)) {
+                  const err468 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err468];
+                  } else {
+                    vErrors.push(err468);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data205 === "string") {
+                if (!pattern13.test(data205)) {
+                  const err469 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err469];
+                  } else {
+                    vErrors.push(err469);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data183.failover !== void 0) {
+              let data206 = data183.failover;
+              if (!(typeof data206 == "number" && (!(data206 % 1) && !isNaN(data206))) && typeof data206 !== "string") {
+                const err470 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err470];
+                } else {
+                  vErrors.push(err470);
+                }
+                errors++;
+              }
+              if (typeof data206 == "number") {
+                if (data206 > 31536e7 || isNaN(data206)) {
+                  const err471 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err471];
+                  } else {
+                    vErrors.push(err471);
+                  }
+                  errors++;
+                }
+                if (data206 < 1 || isNaN(data206)) {
+                  const err472 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err472];
+                  } else {
+                    vErrors.push(err472);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data206 === "string") {
+                if (!pattern13.test(data206)) {
+                  const err473 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err473];
+                  } else {
+                    vErrors.push(err473);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data110.severity !== void 0) {
+          let data207 = data110.severity;
+          if (!data207 || typeof data207 != "object") {
+            const err474 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err474];
+            } else {
+              vErrors.push(err474);
+            }
+            errors++;
+          }
+          if (Array.isArray(data207)) {
+            if (data207.length < 1) {
+              const err475 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err475];
+              } else {
+                vErrors.push(err475);
+              }
+              errors++;
+            }
+            const len40 = data207.length;
+            for (let i40 = 0; i40 < len40; i40++) {
+              let data208 = data207[i40];
+              if (data208 && typeof data208 == "object" && !Array.isArray(data208)) {
+                if (data208.signal === void 0) {
+                  const err476 = { instancePath: instancePath + "/collision/severity/" + i40, schemaPath: "#/properties/collision/properties/severity/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err476];
+                  } else {
+                    vErrors.push(err476);
+                  }
+                  errors++;
+                }
+                for (const key59 in data208) {
+                  if (!(key59 === "signal" || key59 === "bus" || key59 === "scale" || key59 === "offset" || key59 === "invalid" || key59 === "map" || key59 === "timeout" || key59 === "failover")) {
+                    const err477 = { instancePath: instancePath + "/collision/severity/" + i40, schemaPath: "#/properties/collision/properties/severity/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key59 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err477];
+                    } else {
+                      vErrors.push(err477);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.signal !== void 0) {
+                  let data209 = data208.signal;
+                  if (typeof data209 === "string") {
+                    if (!pattern10.test(data209)) {
+                      const err478 = { instancePath: instancePath + "/collision/severity/" + i40 + "/signal", schemaPath: "#/properties/collision/properties/severity/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err478];
+                      } else {
+                        vErrors.push(err478);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err479 = { instancePath: instancePath + "/collision/severity/" + i40 + "/signal", schemaPath: "#/properties/collision/properties/severity/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err479];
+                    } else {
+                      vErrors.push(err479);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.bus !== void 0) {
+                  let data210 = data208.bus;
+                  if (typeof data210 === "string") {
+                    if (!pattern11.test(data210)) {
+                      const err480 = { instancePath: instancePath + "/collision/severity/" + i40 + "/bus", schemaPath: "#/properties/collision/properties/severity/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err480];
+                      } else {
+                        vErrors.push(err480);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err481 = { instancePath: instancePath + "/collision/severity/" + i40 + "/bus", schemaPath: "#/properties/collision/properties/severity/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err481];
+                    } else {
+                      vErrors.push(err481);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.scale !== void 0) {
+                  if (!(typeof data208.scale == "number")) {
+                    const err482 = { instancePath: instancePath + "/collision/severity/" + i40 + "/scale", schemaPath: "#/properties/collision/properties/severity/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err482];
+                    } else {
+                      vErrors.push(err482);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.offset !== void 0) {
+                  if (!(typeof data208.offset == "number")) {
+                    const err483 = { instancePath: instancePath + "/collision/severity/" + i40 + "/offset", schemaPath: "#/properties/collision/properties/severity/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err483];
+                    } else {
+                      vErrors.push(err483);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.invalid !== void 0) {
+                  let data213 = data208.invalid;
+                  if (Array.isArray(data213)) {
+                    if (data213.length < 1) {
+                      const err484 = { instancePath: instancePath + "/collision/severity/" + i40 + "/invalid", schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err484];
+                      } else {
+                        vErrors.push(err484);
+                      }
+                      errors++;
+                    }
+                    const len41 = data213.length;
+                    for (let i41 = 0; i41 < len41; i41++) {
+                      if (!(typeof data213[i41] == "number")) {
+                        const err485 = { instancePath: instancePath + "/collision/severity/" + i40 + "/invalid/" + i41, schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err485];
+                        } else {
+                          vErrors.push(err485);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err486 = { instancePath: instancePath + "/collision/severity/" + i40 + "/invalid", schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err486];
+                    } else {
+                      vErrors.push(err486);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.map !== void 0) {
+                  let data215 = data208.map;
+                  if (data215 && typeof data215 == "object" && !Array.isArray(data215)) {
+                    for (const key60 in data215) {
+                      const _errs512 = errors;
+                      if (typeof key60 === "string") {
+                        if (!pattern12.test(key60)) {
+                          const err487 = { instancePath: instancePath + "/collision/severity/" + i40 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key60 };
+                          if (vErrors === null) {
+                            vErrors = [err487];
+                          } else {
+                            vErrors.push(err487);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err488 = { instancePath: instancePath + "/collision/severity/" + i40 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key60 };
+                        if (vErrors === null) {
+                          vErrors = [err488];
+                        } else {
+                          vErrors.push(err488);
+                        }
+                        errors++;
+                      }
+                      var valid144 = _errs512 === errors;
+                      if (!valid144) {
+                        const err489 = { instancePath: instancePath + "/collision/severity/" + i40 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key60 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err489];
+                        } else {
+                          vErrors.push(err489);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key61 in data215) {
+                      let data216 = data215[key61];
+                      if (typeof data216 !== "string" && !(typeof data216 == "number") && typeof data216 !== "boolean" && !Array.isArray(data216)) {
+                        const err490 = { instancePath: instancePath + "/collision/severity/" + i40 + "/map/" + key61.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/severity/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err490];
+                        } else {
+                          vErrors.push(err490);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data216)) {
+                        const len42 = data216.length;
+                        for (let i42 = 0; i42 < len42; i42++) {
+                          if (typeof data216[i42] !== "string") {
+                            const err491 = { instancePath: instancePath + "/collision/severity/" + i40 + "/map/" + key61.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i42, schemaPath: "#/properties/collision/properties/severity/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err491];
+                            } else {
+                              vErrors.push(err491);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err492 = { instancePath: instancePath + "/collision/severity/" + i40 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err492];
+                    } else {
+                      vErrors.push(err492);
+                    }
+                    errors++;
+                  }
+                }
+                if (data208.timeout !== void 0) {
+                  let data218 = data208.timeout;
+                  if (!(typeof data218 == "number" && (!(data218 % 1) && !isNaN(data218))) && typeof data218 !== "string") {
+                    const err493 = { instancePath: instancePath + "/collision/severity/" + i40 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err493];
+                    } else {
+                      vErrors.push(err493);
+                    }
+                    errors++;
+                  }
+                  if (typeof data218 == "number") {
+                    if (data218 > 31536e7 || isNaN(data218)) {
+                      const err494 = { instancePath: instancePath + "/collision/severity/" + i40 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err494];
+                      } else {
+                        vErrors.push(err494);
+                      }
+                      errors++;
+                    }
+                    if (data218 < 1 || isNaN(data218)) {
+                      const err495 = { instancePath: instancePath + "/collision/severity/" + i40 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err495];
+                      } else {
+                        vErrors.push(err495);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data218 === "string") {
+                    if (!pattern13.test(data218)) {
+                      const err496 = { instancePath: instancePath + "/collision/severity/" + i40 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err496];
+                      } else {
+                        vErrors.push(err496);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data208.failover !== void 0) {
+                  let data219 = data208.failover;
+                  if (!(typeof data219 == "number" && (!(data219 % 1) && !isNaN(data219))) && typeof data219 !== "string") {
+                    const err497 = { instancePath: instancePath + "/collision/severity/" + i40 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err497];
+                    } else {
+                      vErrors.push(err497);
+                    }
+                    errors++;
+                  }
+                  if (typeof data219 == "number") {
+                    if (data219 > 31536e7 || isNaN(data219)) {
+                      const err498 = { instancePath: instancePath + "/collision/severity/" + i40 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err498];
+                      } else {
+                        vErrors.push(err498);
+                      }
+                      errors++;
+                    }
+                    if (data219 < 1 || isNaN(data219)) {
+                      const err499 = { instancePath: instancePath + "/collision/severity/" + i40 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err499];
+                      } else {
+                        vErrors.push(err499);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data219 === "string") {
+                    if (!pattern13.test(data219)) {
+                      const err500 = { instancePath: instancePath + "/collision/severity/" + i40 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err500];
+                      } else {
+                        vErrors.push(err500);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err501 = { instancePath: instancePath + "/collision/severity/" + i40, schemaPath: "#/properties/collision/properties/severity/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err501];
+                } else {
+                  vErrors.push(err501);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data207 && typeof data207 == "object" && !Array.isArray(data207)) {
+            if (data207.signal === void 0) {
+              const err502 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err502];
+              } else {
+                vErrors.push(err502);
+              }
+              errors++;
+            }
+            for (const key62 in data207) {
+              if (!(key62 === "signal" || key62 === "bus" || key62 === "scale" || key62 === "offset" || key62 === "invalid" || key62 === "map" || key62 === "timeout" || key62 === "failover")) {
+                const err503 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key62 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err503];
+                } else {
+                  vErrors.push(err503);
+                }
+                errors++;
+              }
+            }
+            if (data207.signal !== void 0) {
+              let data220 = data207.signal;
+              if (typeof data220 === "string") {
+                if (!pattern10.test(data220)) {
+                  const err504 = { instancePath: instancePath + "/collision/severity/signal", schemaPath: "#/properties/collision/properties/severity/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err504];
+                  } else {
+                    vErrors.push(err504);
+                  }
+                  errors++;
+                }
+              } else {
+                const err505 = { instancePath: instancePath + "/collision/severity/signal", schemaPath: "#/properties/collision/properties/severity/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err505];
+                } else {
+                  vErrors.push(err505);
+                }
+                errors++;
+              }
+            }
+            if (data207.bus !== void 0) {
+              let data221 = data207.bus;
+              if (typeof data221 === "string") {
+                if (!pattern11.test(data221)) {
+                  const err506 = { instancePath: instancePath + "/collision/severity/bus", schemaPath: "#/properties/collision/properties/severity/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err506];
+                  } else {
+                    vErrors.push(err506);
+                  }
+                  errors++;
+                }
+              } else {
+                const err507 = { instancePath: instancePath + "/collision/severity/bus", schemaPath: "#/properties/collision/properties/severity/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err507];
+                } else {
+                  vErrors.push(err507);
+                }
+                errors++;
+              }
+            }
+            if (data207.scale !== void 0) {
+              if (!(typeof data207.scale == "number")) {
+                const err508 = { instancePath: instancePath + "/collision/severity/scale", schemaPath: "#/properties/collision/properties/severity/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err508];
+                } else {
+                  vErrors.push(err508);
+                }
+                errors++;
+              }
+            }
+            if (data207.offset !== void 0) {
+              if (!(typeof data207.offset == "number")) {
+                const err509 = { instancePath: instancePath + "/collision/severity/offset", schemaPath: "#/properties/collision/properties/severity/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err509];
+                } else {
+                  vErrors.push(err509);
+                }
+                errors++;
+              }
+            }
+            if (data207.invalid !== void 0) {
+              let data224 = data207.invalid;
+              if (Array.isArray(data224)) {
+                if (data224.length < 1) {
+                  const err510 = { instancePath: instancePath + "/collision/severity/invalid", schemaPath: "#/properties/collision/properties/severity/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err510];
+                  } else {
+                    vErrors.push(err510);
+                  }
+                  errors++;
+                }
+                const len43 = data224.length;
+                for (let i43 = 0; i43 < len43; i43++) {
+                  if (!(typeof data224[i43] == "number")) {
+                    const err511 = { instancePath: instancePath + "/collision/severity/invalid/" + i43, schemaPath: "#/properties/collision/properties/severity/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err511];
+                    } else {
+                      vErrors.push(err511);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err512 = { instancePath: instancePath + "/collision/severity/invalid", schemaPath: "#/properties/collision/properties/severity/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err512];
+                } else {
+                  vErrors.push(err512);
+                }
+                errors++;
+              }
+            }
+            if (data207.map !== void 0) {
+              let data226 = data207.map;
+              if (data226 && typeof data226 == "object" && !Array.isArray(data226)) {
+                for (const key63 in data226) {
+                  const _errs538 = errors;
+                  if (typeof key63 === "string") {
+                    if (!pattern12.test(key63)) {
+                      const err513 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key63 };
+                      if (vErrors === null) {
+                        vErrors = [err513];
+                      } else {
+                        vErrors.push(err513);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err514 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key63 };
+                    if (vErrors === null) {
+                      vErrors = [err514];
+                    } else {
+                      vErrors.push(err514);
+                    }
+                    errors++;
+                  }
+                  var valid151 = _errs538 === errors;
+                  if (!valid151) {
+                    const err515 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key63 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err515];
+                    } else {
+                      vErrors.push(err515);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key64 in data226) {
+                  let data227 = data226[key64];
+                  if (typeof data227 !== "string" && !(typeof data227 == "number") && typeof data227 !== "boolean" && !Array.isArray(data227)) {
+                    const err516 = { instancePath: instancePath + "/collision/severity/map/" + key64.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/severity/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err516];
+                    } else {
+                      vErrors.push(err516);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data227)) {
+                    const len44 = data227.length;
+                    for (let i44 = 0; i44 < len44; i44++) {
+                      if (typeof data227[i44] !== "string") {
+                        const err517 = { instancePath: instancePath + "/collision/severity/map/" + key64.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i44, schemaPath: "#/properties/collision/properties/severity/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err517];
+                        } else {
+                          vErrors.push(err517);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err518 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err518];
+                } else {
+                  vErrors.push(err518);
+                }
+                errors++;
+              }
+            }
+            if (data207.timeout !== void 0) {
+              let data229 = data207.timeout;
+              if (!(typeof data229 == "number" && (!(data229 % 1) && !isNaN(data229))) && typeof data229 !== "string") {
+                const err519 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err519];
+                } else {
+                  vErrors.push(err519);
+                }
+                errors++;
+              }
+              if (typeof data229 == "number") {
+                if (data229 > 31536e7 || isNaN(data229)) {
+                  const err520 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err520];
+                  } else {
+                    vErrors.push(err520);
+                  }
+                  errors++;
+                }
+                if (data229 < 1 || isNaN(data229)) {
+                  const err521 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err521];
+                  } else {
+                    vErrors.push(err521);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data229 === "string") {
+                if (!pattern13.test(data229)) {
+                  const err522 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err522];
+                  } else {
+                    vErrors.push(err522);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data207.failover !== void 0) {
+              let data230 = data207.failover;
+              if (!(typeof data230 == "number" && (!(data230 % 1) && !isNaN(data230))) && typeof data230 !== "string") {
+                const err523 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err523];
+                } else {
+                  vErrors.push(err523);
+                }
+                errors++;
+              }
+              if (typeof data230 == "number") {
+                if (data230 > 31536e7 || isNaN(data230)) {
+                  const err524 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err524];
+                  } else {
+                    vErrors.push(err524);
+                  }
+                  errors++;
+                }
+                if (data230 < 1 || isNaN(data230)) {
+                  const err525 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err525];
+                  } else {
+                    vErrors.push(err525);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data230 === "string") {
+                if (!pattern13.test(data230)) {
+                  const err526 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err526];
+                  } else {
+                    vErrors.push(err526);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err527 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err527];
+        } else {
+          vErrors.push(err527);
+        }
+        errors++;
+      }
+    }
+    if (data.acceleration !== void 0) {
+      let data231 = data.acceleration;
+      if (data231 && typeof data231 == "object" && !Array.isArray(data231)) {
+        for (const key65 in data231) {
+          if (!(key65 === "longitudinal" || key65 === "lateral" || key65 === "vertical")) {
+            const err528 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key65 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err528];
+            } else {
+              vErrors.push(err528);
+            }
+            errors++;
+          }
+        }
+        if (data231.longitudinal !== void 0) {
+          let data232 = data231.longitudinal;
+          if (!data232 || typeof data232 != "object") {
+            const err529 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err529];
+            } else {
+              vErrors.push(err529);
+            }
+            errors++;
+          }
+          if (Array.isArray(data232)) {
+            if (data232.length < 1) {
+              const err530 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err530];
+              } else {
+                vErrors.push(err530);
+              }
+              errors++;
+            }
+            const len45 = data232.length;
+            for (let i45 = 0; i45 < len45; i45++) {
+              let data233 = data232[i45];
+              if (data233 && typeof data233 == "object" && !Array.isArray(data233)) {
+                if (data233.signal === void 0) {
+                  const err531 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45, schemaPath: "#/properties/acceleration/properties/longitudinal/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err531];
+                  } else {
+                    vErrors.push(err531);
+                  }
+                  errors++;
+                }
+                for (const key66 in data233) {
+                  if (!(key66 === "signal" || key66 === "bus" || key66 === "scale" || key66 === "offset" || key66 === "invalid" || key66 === "map" || key66 === "timeout" || key66 === "failover")) {
+                    const err532 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45, schemaPath: "#/properties/acceleration/properties/longitudinal/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key66 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err532];
+                    } else {
+                      vErrors.push(err532);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.signal !== void 0) {
+                  let data234 = data233.signal;
+                  if (typeof data234 === "string") {
+                    if (!pattern10.test(data234)) {
+                      const err533 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err533];
+                      } else {
+                        vErrors.push(err533);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err534 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err534];
+                    } else {
+                      vErrors.push(err534);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.bus !== void 0) {
+                  let data235 = data233.bus;
+                  if (typeof data235 === "string") {
+                    if (!pattern11.test(data235)) {
+                      const err535 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err535];
+                      } else {
+                        vErrors.push(err535);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err536 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err536];
+                    } else {
+                      vErrors.push(err536);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.scale !== void 0) {
+                  if (!(typeof data233.scale == "number")) {
+                    const err537 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/scale", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err537];
+                    } else {
+                      vErrors.push(err537);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.offset !== void 0) {
+                  if (!(typeof data233.offset == "number")) {
+                    const err538 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/offset", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err538];
+                    } else {
+                      vErrors.push(err538);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.invalid !== void 0) {
+                  let data238 = data233.invalid;
+                  if (Array.isArray(data238)) {
+                    if (data238.length < 1) {
+                      const err539 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err539];
+                      } else {
+                        vErrors.push(err539);
+                      }
+                      errors++;
+                    }
+                    const len46 = data238.length;
+                    for (let i46 = 0; i46 < len46; i46++) {
+                      if (!(typeof data238[i46] == "number")) {
+                        const err540 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/invalid/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err540];
+                        } else {
+                          vErrors.push(err540);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err541 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err541];
+                    } else {
+                      vErrors.push(err541);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.map !== void 0) {
+                  let data240 = data233.map;
+                  if (data240 && typeof data240 == "object" && !Array.isArray(data240)) {
+                    for (const key67 in data240) {
+                      const _errs571 = errors;
+                      if (typeof key67 === "string") {
+                        if (!pattern12.test(key67)) {
+                          const err542 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key67 };
+                          if (vErrors === null) {
+                            vErrors = [err542];
+                          } else {
+                            vErrors.push(err542);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err543 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key67 };
+                        if (vErrors === null) {
+                          vErrors = [err543];
+                        } else {
+                          vErrors.push(err543);
+                        }
+                        errors++;
+                      }
+                      var valid161 = _errs571 === errors;
+                      if (!valid161) {
+                        const err544 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key67 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err544];
+                        } else {
+                          vErrors.push(err544);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key68 in data240) {
+                      let data241 = data240[key68];
+                      if (typeof data241 !== "string" && !(typeof data241 == "number") && typeof data241 !== "boolean" && !Array.isArray(data241)) {
+                        const err545 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/map/" + key68.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err545];
+                        } else {
+                          vErrors.push(err545);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data241)) {
+                        const len47 = data241.length;
+                        for (let i47 = 0; i47 < len47; i47++) {
+                          if (typeof data241[i47] !== "string") {
+                            const err546 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/map/" + key68.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i47, schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err546];
+                            } else {
+                              vErrors.push(err546);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err547 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err547];
+                    } else {
+                      vErrors.push(err547);
+                    }
+                    errors++;
+                  }
+                }
+                if (data233.timeout !== void 0) {
+                  let data243 = data233.timeout;
+                  if (!(typeof data243 == "number" && (!(data243 % 1) && !isNaN(data243))) && typeof data243 !== "string") {
+                    const err548 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err548];
+                    } else {
+                      vErrors.push(err548);
+                    }
+                    errors++;
+                  }
+                  if (typeof data243 == "number") {
+                    if (data243 > 31536e7 || isNaN(data243)) {
+                      const err549 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err549];
+                      } else {
+                        vErrors.push(err549);
+                      }
+                      errors++;
+                    }
+                    if (data243 < 1 || isNaN(data243)) {
+                      const err550 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err550];
+                      } else {
+                        vErrors.push(err550);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data243 === "string") {
+                    if (!pattern13.test(data243)) {
+                      const err551 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err551];
+                      } else {
+                        vErrors.push(err551);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data233.failover !== void 0) {
+                  let data244 = data233.failover;
+                  if (!(typeof data244 == "number" && (!(data244 % 1) && !isNaN(data244))) && typeof data244 !== "string") {
+                    const err552 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err552];
+                    } else {
+                      vErrors.push(err552);
+                    }
+                    errors++;
+                  }
+                  if (typeof data244 == "number") {
+                    if (data244 > 31536e7 || isNaN(data244)) {
+                      const err553 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err553];
+                      } else {
+                        vErrors.push(err553);
+                      }
+                      errors++;
+                    }
+                    if (data244 < 1 || isNaN(data244)) {
+                      const err554 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err554];
+                      } else {
+                        vErrors.push(err554);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data244 === "string") {
+                    if (!pattern13.test(data244)) {
+                      const err555 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err555];
+                      } else {
+                        vErrors.push(err555);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err556 = { instancePath: instancePath + "/acceleration/longitudinal/" + i45, schemaPath: "#/properties/acceleration/properties/longitudinal/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err556];
+                } else {
+                  vErrors.push(err556);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data232 && typeof data232 == "object" && !Array.isArray(data232)) {
+            if (data232.signal === void 0) {
+              const err557 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err557];
+              } else {
+                vErrors.push(err557);
+              }
+              errors++;
+            }
+            for (const key69 in data232) {
+              if (!(key69 === "signal" || key69 === "bus" || key69 === "scale" || key69 === "offset" || key69 === "invalid" || key69 === "map" || key69 === "timeout" || key69 === "failover")) {
+                const err558 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key69 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err558];
+                } else {
+                  vErrors.push(err558);
+                }
+                errors++;
+              }
+            }
+            if (data232.signal !== void 0) {
+              let data245 = data232.signal;
+              if (typeof data245 === "string") {
+                if (!pattern10.test(data245)) {
+                  const err559 = { instancePath: instancePath + "/acceleration/longitudinal/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err559];
+                  } else {
+                    vErrors.push(err559);
+                  }
+                  errors++;
+                }
+              } else {
+                const err560 = { instancePath: instancePath + "/acceleration/longitudinal/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err560];
+                } else {
+                  vErrors.push(err560);
+                }
+                errors++;
+              }
+            }
+            if (data232.bus !== void 0) {
+              let data246 = data232.bus;
+              if (typeof data246 === "string") {
+                if (!pattern11.test(data246)) {
+                  const err561 = { instancePath: instancePath + "/acceleration/longitudinal/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err561];
+                  } else {
+                    vErrors.push(err561);
+                  }
+                  errors++;
+                }
+              } else {
+                const err562 = { instancePath: instancePath + "/acceleration/longitudinal/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err562];
+                } else {
+                  vErrors.push(err562);
+                }
+                errors++;
+              }
+            }
+            if (data232.scale !== void 0) {
+              if (!(typeof data232.scale == "number")) {
+                const err563 = { instancePath: instancePath + "/acceleration/longitudinal/scale", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err563];
+                } else {
+                  vErrors.push(err563);
+                }
+                errors++;
+              }
+            }
+            if (data232.offset !== void 0) {
+              if (!(typeof data232.offset == "number")) {
+                const err564 = { instancePath: instancePath + "/acceleration/longitudinal/offset", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err564];
+                } else {
+                  vErrors.push(err564);
+                }
+                errors++;
+              }
+            }
+            if (data232.invalid !== void 0) {
+              let data249 = data232.invalid;
+              if (Array.isArray(data249)) {
+                if (data249.length < 1) {
+                  const err565 = { instancePath: instancePath + "/acceleration/longitudinal/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err565];
+                  } else {
+                    vErrors.push(err565);
+                  }
+                  errors++;
+                }
+                const len48 = data249.length;
+                for (let i48 = 0; i48 < len48; i48++) {
+                  if (!(typeof data249[i48] == "number")) {
+                    const err566 = { instancePath: instancePath + "/acceleration/longitudinal/invalid/" + i48, schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err566];
+                    } else {
+                      vErrors.push(err566);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err567 = { instancePath: instancePath + "/acceleration/longitudinal/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err567];
+                } else {
+                  vErrors.push(err567);
+                }
+                errors++;
+              }
+            }
+            if (data232.map !== void 0) {
+              let data251 = data232.map;
+              if (data251 && typeof data251 == "object" && !Array.isArray(data251)) {
+                for (const key70 in data251) {
+                  const _errs597 = errors;
+                  if (typeof key70 === "string") {
+                    if (!pattern12.test(key70)) {
+                      const err568 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key70 };
+                      if (vErrors === null) {
+                        vErrors = [err568];
+                      } else {
+                        vErrors.push(err568);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err569 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key70 };
+                    if (vErrors === null) {
+                      vErrors = [err569];
+                    } else {
+                      vErrors.push(err569);
+                    }
+                    errors++;
+                  }
+                  var valid168 = _errs597 === errors;
+                  if (!valid168) {
+                    const err570 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key70 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err570];
+                    } else {
+                      vErrors.push(err570);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key71 in data251) {
+                  let data252 = data251[key71];
+                  if (typeof data252 !== "string" && !(typeof data252 == "number") && typeof data252 !== "boolean" && !Array.isArray(data252)) {
+                    const err571 = { instancePath: instancePath + "/acceleration/longitudinal/map/" + key71.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err571];
+                    } else {
+                      vErrors.push(err571);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data252)) {
+                    const len49 = data252.length;
+                    for (let i49 = 0; i49 < len49; i49++) {
+                      if (typeof data252[i49] !== "string") {
+                        const err572 = { instancePath: instancePath + "/acceleration/longitudinal/map/" + key71.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i49, schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err572];
+                        } else {
+                          vErrors.push(err572);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err573 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err573];
+                } else {
+                  vErrors.push(err573);
+                }
+                errors++;
+              }
+            }
+            if (data232.timeout !== void 0) {
+              let data254 = data232.timeout;
+              if (!(typeof data254 == "number" && (!(data254 % 1) && !isNaN(data254))) && typeof data254 !== "string") {
+                const err574 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err574];
+                } else {
+                  vErrors.push(err574);
+                }
+                errors++;
+              }
+              if (typeof data254 == "number") {
+                if (data254 > 31536e7 || isNaN(data254)) {
+                  const err575 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err575];
+                  } else {
+                    vErrors.push(err575);
+                  }
+                  errors++;
+                }
+                if (data254 < 1 || isNaN(data254)) {
+                  const err576 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err576];
+                  } else {
+                    vErrors.push(err576);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data254 === "string") {
+                if (!pattern13.test(data254)) {
+                  const err577 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err577];
+                  } else {
+                    vErrors.push(err577);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data232.failover !== void 0) {
+              let data255 = data232.failover;
+              if (!(typeof data255 == "number" && (!(data255 % 1) && !isNaN(data255))) && typeof data255 !== "string") {
+                const err578 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err578];
+                } else {
+                  vErrors.push(err578);
+                }
+                errors++;
+              }
+              if (typeof data255 == "number") {
+                if (data255 > 31536e7 || isNaN(data255)) {
+                  const err579 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err579];
+                  } else {
+                    vErrors.push(err579);
+                  }
+                  errors++;
+                }
+                if (data255 < 1 || isNaN(data255)) {
+                  const err580 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err580];
+                  } else {
+                    vErrors.push(err580);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data255 === "string") {
+                if (!pattern13.test(data255)) {
+                  const err581 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err581];
+                  } else {
+                    vErrors.push(err581);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data231.lateral !== void 0) {
+          let data256 = data231.lateral;
+          if (!data256 || typeof data256 != "object") {
+            const err582 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err582];
+            } else {
+              vErrors.push(err582);
+            }
+            errors++;
+          }
+          if (Array.isArray(data256)) {
+            if (data256.length < 1) {
+              const err583 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err583];
+              } else {
+                vErrors.push(err583);
+              }
+              errors++;
+            }
+            const len50 = data256.length;
+            for (let i50 = 0; i50 < len50; i50++) {
+              let data257 = data256[i50];
+              if (data257 && typeof data257 == "object" && !Array.isArray(data257)) {
+                if (data257.signal === void 0) {
+                  const err584 = { instancePath: instancePath + "/acceleration/lateral/" + i50, schemaPath: "#/properties/acceleration/properties/lateral/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err584];
+                  } else {
+                    vErrors.push(err584);
+                  }
+                  errors++;
+                }
+                for (const key72 in data257) {
+                  if (!(key72 === "signal" || key72 === "bus" || key72 === "scale" || key72 === "offset" || key72 === "invalid" || key72 === "map" || key72 === "timeout" || key72 === "failover")) {
+                    const err585 = { instancePath: instancePath + "/acceleration/lateral/" + i50, schemaPath: "#/properties/acceleration/properties/lateral/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key72 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err585];
+                    } else {
+                      vErrors.push(err585);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.signal !== void 0) {
+                  let data258 = data257.signal;
+                  if (typeof data258 === "string") {
+                    if (!pattern10.test(data258)) {
+                      const err586 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/signal", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err586];
+                      } else {
+                        vErrors.push(err586);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err587 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/signal", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err587];
+                    } else {
+                      vErrors.push(err587);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.bus !== void 0) {
+                  let data259 = data257.bus;
+                  if (typeof data259 === "string") {
+                    if (!pattern11.test(data259)) {
+                      const err588 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/bus", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err588];
+                      } else {
+                        vErrors.push(err588);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err589 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/bus", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err589];
+                    } else {
+                      vErrors.push(err589);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.scale !== void 0) {
+                  if (!(typeof data257.scale == "number")) {
+                    const err590 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/scale", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err590];
+                    } else {
+                      vErrors.push(err590);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.offset !== void 0) {
+                  if (!(typeof data257.offset == "number")) {
+                    const err591 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/offset", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err591];
+                    } else {
+                      vErrors.push(err591);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.invalid !== void 0) {
+                  let data262 = data257.invalid;
+                  if (Array.isArray(data262)) {
+                    if (data262.length < 1) {
+                      const err592 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/invalid", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err592];
+                      } else {
+                        vErrors.push(err592);
+                      }
+                      errors++;
+                    }
+                    const len51 = data262.length;
+                    for (let i51 = 0; i51 < len51; i51++) {
+                      if (!(typeof data262[i51] == "number")) {
+                        const err593 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/invalid/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err593];
+                        } else {
+                          vErrors.push(err593);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err594 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/invalid", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err594];
+                    } else {
+                      vErrors.push(err594);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.map !== void 0) {
+                  let data264 = data257.map;
+                  if (data264 && typeof data264 == "object" && !Array.isArray(data264)) {
+                    for (const key73 in data264) {
+                      const _errs627 = errors;
+                      if (typeof key73 === "string") {
+                        if (!pattern12.test(key73)) {
+                          const err595 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key73 };
+                          if (vErrors === null) {
+                            vErrors = [err595];
+                          } else {
+                            vErrors.push(err595);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err596 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key73 };
+                        if (vErrors === null) {
+                          vErrors = [err596];
+                        } else {
+                          vErrors.push(err596);
+                        }
+                        errors++;
+                      }
+                      var valid177 = _errs627 === errors;
+                      if (!valid177) {
+                        const err597 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key73 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err597];
+                        } else {
+                          vErrors.push(err597);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key74 in data264) {
+                      let data265 = data264[key74];
+                      if (typeof data265 !== "string" && !(typeof data265 == "number") && typeof data265 !== "boolean" && !Array.isArray(data265)) {
+                        const err598 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/map/" + key74.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err598];
+                        } else {
+                          vErrors.push(err598);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data265)) {
+                        const len52 = data265.length;
+                        for (let i52 = 0; i52 < len52; i52++) {
+                          if (typeof data265[i52] !== "string") {
+                            const err599 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/map/" + key74.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i52, schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err599];
+                            } else {
+                              vErrors.push(err599);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err600 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err600];
+                    } else {
+                      vErrors.push(err600);
+                    }
+                    errors++;
+                  }
+                }
+                if (data257.timeout !== void 0) {
+                  let data267 = data257.timeout;
+                  if (!(typeof data267 == "number" && (!(data267 % 1) && !isNaN(data267))) && typeof data267 !== "string") {
+                    const err601 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err601];
+                    } else {
+                      vErrors.push(err601);
+                    }
+                    errors++;
+                  }
+                  if (typeof data267 == "number") {
+                    if (data267 > 31536e7 || isNaN(data267)) {
+                      const err602 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err602];
+                      } else {
+                        vErrors.push(err602);
+                      }
+                      errors++;
+                    }
+                    if (data267 < 1 || isNaN(data267)) {
+                      const err603 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err603];
+                      } else {
+                        vErrors.push(err603);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data267 === "string") {
+                    if (!pattern13.test(data267)) {
+                      const err604 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err604];
+                      } else {
+                        vErrors.push(err604);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data257.failover !== void 0) {
+                  let data268 = data257.failover;
+                  if (!(typeof data268 == "number" && (!(data268 % 1) && !isNaN(data268))) && typeof data268 !== "string") {
+                    const err605 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err605];
+                    } else {
+                      vErrors.push(err605);
+                    }
+                    errors++;
+                  }
+                  if (typeof data268 == "number") {
+                    if (data268 > 31536e7 || isNaN(data268)) {
+                      const err606 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err606];
+                      } else {
+                        vErrors.push(err606);
+                      }
+                      errors++;
+                    }
+                    if (data268 < 1 || isNaN(data268)) {
+                      const err607 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err607];
+                      } else {
+                        vErrors.push(err607);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data268 === "string") {
+                    if (!pattern13.test(data268)) {
+                      const err608 = { instancePath: instancePath + "/acceleration/lateral/" + i50 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err608];
+                      } else {
+                        vErrors.push(err608);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err609 = { instancePath: instancePath + "/acceleration/lateral/" + i50, schemaPath: "#/properties/acceleration/properties/lateral/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err609];
+                } else {
+                  vErrors.push(err609);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data256 && typeof data256 == "object" && !Array.isArray(data256)) {
+            if (data256.signal === void 0) {
+              const err610 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err610];
+              } else {
+                vErrors.push(err610);
+              }
+              errors++;
+            }
+            for (const key75 in data256) {
+              if (!(key75 === "signal" || key75 === "bus" || key75 === "scale" || key75 === "offset" || key75 === "invalid" || key75 === "map" || key75 === "timeout" || key75 === "failover")) {
+                const err611 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key75 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err611];
+                } else {
+                  vErrors.push(err611);
+                }
+                errors++;
+              }
+            }
+            if (data256.signal !== void 0) {
+              let data269 = data256.signal;
+              if (typeof data269 === "string") {
+                if (!pattern10.test(data269)) {
+                  const err612 = { instancePath: instancePath + "/acceleration/lateral/signal", schemaPath: "#/properties/acceleration/properties/lateral/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err612];
+                  } else {
+                    vErrors.push(err612);
+                  }
+                  errors++;
+                }
+              } else {
+                const err613 = { instancePath: instancePath + "/acceleration/lateral/signal", schemaPath: "#/properties/acceleration/properties/lateral/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err613];
+                } else {
+                  vErrors.push(err613);
+                }
+                errors++;
+              }
+            }
+            if (data256.bus !== void 0) {
+              let data270 = data256.bus;
+              if (typeof data270 === "string") {
+                if (!pattern11.test(data270)) {
+                  const err614 = { instancePath: instancePath + "/acceleration/lateral/bus", schemaPath: "#/properties/acceleration/properties/lateral/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err614];
+                  } else {
+                    vErrors.push(err614);
+                  }
+                  errors++;
+                }
+              } else {
+                const err615 = { instancePath: instancePath + "/acceleration/lateral/bus", schemaPath: "#/properties/acceleration/properties/lateral/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err615];
+                } else {
+                  vErrors.push(err615);
+                }
+                errors++;
+              }
+            }
+            if (data256.scale !== void 0) {
+              if (!(typeof data256.scale == "number")) {
+                const err616 = { instancePath: instancePath + "/acceleration/lateral/scale", schemaPath: "#/properties/acceleration/properties/lateral/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err616];
+                } else {
+                  vErrors.push(err616);
+                }
+                errors++;
+              }
+            }
+            if (data256.offset !== void 0) {
+              if (!(typeof data256.offset == "number")) {
+                const err617 = { instancePath: instancePath + "/acceleration/lateral/offset", schemaPath: "#/properties/acceleration/properties/lateral/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err617];
+                } else {
+                  vErrors.push(err617);
+                }
+                errors++;
+              }
+            }
+            if (data256.invalid !== void 0) {
+              let data273 = data256.invalid;
+              if (Array.isArray(data273)) {
+                if (data273.length < 1) {
+                  const err618 = { instancePath: instancePath + "/acceleration/lateral/invalid", schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err618];
+                  } else {
+                    vErrors.push(err618);
+                  }
+                  errors++;
+                }
+                const len53 = data273.length;
+                for (let i53 = 0; i53 < len53; i53++) {
+                  if (!(typeof data273[i53] == "number")) {
+                    const err619 = { instancePath: instancePath + "/acceleration/lateral/invalid/" + i53, schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err619];
+                    } else {
+                      vErrors.push(err619);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err620 = { instancePath: instancePath + "/acceleration/lateral/invalid", schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err620];
+                } else {
+                  vErrors.push(err620);
+                }
+                errors++;
+              }
+            }
+            if (data256.map !== void 0) {
+              let data275 = data256.map;
+              if (data275 && typeof data275 == "object" && !Array.isArray(data275)) {
+                for (const key76 in data275) {
+                  const _errs653 = errors;
+                  if (typeof key76 === "string") {
+                    if (!pattern12.test(key76)) {
+                      const err621 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key76 };
+                      if (vErrors === null) {
+                        vErrors = [err621];
+                      } else {
+                        vErrors.push(err621);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err622 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key76 };
+                    if (vErrors === null) {
+                      vErrors = [err622];
+                    } else {
+                      vErrors.push(err622);
+                    }
+                    errors++;
+                  }
+                  var valid184 = _errs653 === errors;
+                  if (!valid184) {
+                    const err623 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key76 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err623];
+                    } else {
+                      vErrors.push(err623);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key77 in data275) {
+                  let data276 = data275[key77];
+                  if (typeof data276 !== "string" && !(typeof data276 == "number") && typeof data276 !== "boolean" && !Array.isArray(data276)) {
+                    const err624 = { instancePath: instancePath + "/acceleration/lateral/map/" + key77.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/lateral/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err624];
+                    } else {
+                      vErrors.push(err624);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data276)) {
+                    const len54 = data276.length;
+                    for (let i54 = 0; i54 < len54; i54++) {
+                      if (typeof data276[i54] !== "string") {
+                        const err625 = { instancePath: instancePath + "/acceleration/lateral/map/" + key77.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i54, schemaPath: "#/properties/acceleration/properties/lateral/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err625];
+                        } else {
+                          vErrors.push(err625);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err626 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err626];
+                } else {
+                  vErrors.push(err626);
+                }
+                errors++;
+              }
+            }
+            if (data256.timeout !== void 0) {
+              let data278 = data256.timeout;
+              if (!(typeof data278 == "number" && (!(data278 % 1) && !isNaN(data278))) && typeof data278 !== "string") {
+                const err627 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err627];
+                } else {
+                  vErrors.push(err627);
+                }
+                errors++;
+              }
+              if (typeof data278 == "number") {
+                if (data278 > 31536e7 || isNaN(data278)) {
+                  const err628 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err628];
+                  } else {
+                    vErrors.push(err628);
+                  }
+                  errors++;
+                }
+                if (data278 < 1 || isNaN(data278)) {
+                  const err629 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err629];
+                  } else {
+                    vErrors.push(err629);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data278 === "string") {
+                if (!pattern13.test(data278)) {
+                  const err630 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err630];
+                  } else {
+                    vErrors.push(err630);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data256.failover !== void 0) {
+              let data279 = data256.failover;
+              if (!(typeof data279 == "number" && (!(data279 % 1) && !isNaN(data279))) && typeof data279 !== "string") {
+                const err631 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err631];
+                } else {
+                  vErrors.push(err631);
+                }
+                errors++;
+              }
+              if (typeof data279 == "number") {
+                if (data279 > 31536e7 || isNaN(data279)) {
+                  const err632 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err632];
+                  } else {
+                    vErrors.push(err632);
+                  }
+                  errors++;
+                }
+                if (data279 < 1 || isNaN(data279)) {
+                  const err633 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err633];
+                  } else {
+                    vErrors.push(err633);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data279 === "string") {
+                if (!pattern13.test(data279)) {
+                  const err634 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err634];
+                  } else {
+                    vErrors.push(err634);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+        if (data231.vertical !== void 0) {
+          let data280 = data231.vertical;
+          if (!data280 || typeof data280 != "object") {
+            const err635 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err635];
+            } else {
+              vErrors.push(err635);
+            }
+            errors++;
+          }
+          if (Array.isArray(data280)) {
+            if (data280.length < 1) {
+              const err636 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err636];
+              } else {
+                vErrors.push(err636);
+              }
+              errors++;
+            }
+            const len55 = data280.length;
+            for (let i55 = 0; i55 < len55; i55++) {
+              let data281 = data280[i55];
+              if (data281 && typeof data281 == "object" && !Array.isArray(data281)) {
+                if (data281.signal === void 0) {
+                  const err637 = { instancePath: instancePath + "/acceleration/vertical/" + i55, schemaPath: "#/properties/acceleration/properties/vertical/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err637];
+                  } else {
+                    vErrors.push(err637);
+                  }
+                  errors++;
+                }
+                for (const key78 in data281) {
+                  if (!(key78 === "signal" || key78 === "bus" || key78 === "scale" || key78 === "offset" || key78 === "invalid" || key78 === "map" || key78 === "timeout" || key78 === "failover")) {
+                    const err638 = { instancePath: instancePath + "/acceleration/vertical/" + i55, schemaPath: "#/properties/acceleration/properties/vertical/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key78 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err638];
+                    } else {
+                      vErrors.push(err638);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.signal !== void 0) {
+                  let data282 = data281.signal;
+                  if (typeof data282 === "string") {
+                    if (!pattern10.test(data282)) {
+                      const err639 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/signal", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err639];
+                      } else {
+                        vErrors.push(err639);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err640 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/signal", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err640];
+                    } else {
+                      vErrors.push(err640);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.bus !== void 0) {
+                  let data283 = data281.bus;
+                  if (typeof data283 === "string") {
+                    if (!pattern11.test(data283)) {
+                      const err641 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/bus", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err641];
+                      } else {
+                        vErrors.push(err641);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err642 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/bus", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err642];
+                    } else {
+                      vErrors.push(err642);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.scale !== void 0) {
+                  if (!(typeof data281.scale == "number")) {
+                    const err643 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/scale", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err643];
+                    } else {
+                      vErrors.push(err643);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.offset !== void 0) {
+                  if (!(typeof data281.offset == "number")) {
+                    const err644 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/offset", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err644];
+                    } else {
+                      vErrors.push(err644);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.invalid !== void 0) {
+                  let data286 = data281.invalid;
+                  if (Array.isArray(data286)) {
+                    if (data286.length < 1) {
+                      const err645 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/invalid", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err645];
+                      } else {
+                        vErrors.push(err645);
+                      }
+                      errors++;
+                    }
+                    const len56 = data286.length;
+                    for (let i56 = 0; i56 < len56; i56++) {
+                      if (!(typeof data286[i56] == "number")) {
+                        const err646 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/invalid/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err646];
+                        } else {
+                          vErrors.push(err646);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err647 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/invalid", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err647];
+                    } else {
+                      vErrors.push(err647);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.map !== void 0) {
+                  let data288 = data281.map;
+                  if (data288 && typeof data288 == "object" && !Array.isArray(data288)) {
+                    for (const key79 in data288) {
+                      const _errs683 = errors;
+                      if (typeof key79 === "string") {
+                        if (!pattern12.test(key79)) {
+                          const err648 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key79 };
+                          if (vErrors === null) {
+                            vErrors = [err648];
+                          } else {
+                            vErrors.push(err648);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err649 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key79 };
+                        if (vErrors === null) {
+                          vErrors = [err649];
+                        } else {
+                          vErrors.push(err649);
+                        }
+                        errors++;
+                      }
+                      var valid193 = _errs683 === errors;
+                      if (!valid193) {
+                        const err650 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key79 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err650];
+                        } else {
+                          vErrors.push(err650);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key80 in data288) {
+                      let data289 = data288[key80];
+                      if (typeof data289 !== "string" && !(typeof data289 == "number") && typeof data289 !== "boolean" && !Array.isArray(data289)) {
+                        const err651 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/map/" + key80.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err651];
+                        } else {
+                          vErrors.push(err651);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data289)) {
+                        const len57 = data289.length;
+                        for (let i57 = 0; i57 < len57; i57++) {
+                          if (typeof data289[i57] !== "string") {
+                            const err652 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/map/" + key80.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i57, schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err652];
+                            } else {
+                              vErrors.push(err652);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err653 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err653];
+                    } else {
+                      vErrors.push(err653);
+                    }
+                    errors++;
+                  }
+                }
+                if (data281.timeout !== void 0) {
+                  let data291 = data281.timeout;
+                  if (!(typeof data291 == "number" && (!(data291 % 1) && !isNaN(data291))) && typeof data291 !== "string") {
+                    const err654 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err654];
+                    } else {
+                      vErrors.push(err654);
+                    }
+                    errors++;
+                  }
+                  if (typeof data291 == "number") {
+                    if (data291 > 31536e7 || isNaN(data291)) {
+                      const err655 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err655];
+                      } else {
+                        vErrors.push(err655);
+                      }
+                      errors++;
+                    }
+                    if (data291 < 1 || isNaN(data291)) {
+                      const err656 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err656];
+                      } else {
+                        vErrors.push(err656);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data291 === "string") {
+                    if (!pattern13.test(data291)) {
+                      const err657 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err657];
+                      } else {
+                        vErrors.push(err657);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data281.failover !== void 0) {
+                  let data292 = data281.failover;
+                  if (!(typeof data292 == "number" && (!(data292 % 1) && !isNaN(data292))) && typeof data292 !== "string") {
+                    const err658 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err658];
+                    } else {
+                      vErrors.push(err658);
+                    }
+                    errors++;
+                  }
+                  if (typeof data292 == "number") {
+                    if (data292 > 31536e7 || isNaN(data292)) {
+                      const err659 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err659];
+                      } else {
+                        vErrors.push(err659);
+                      }
+                      errors++;
+                    }
+                    if (data292 < 1 || isNaN(data292)) {
+                      const err660 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err660];
+                      } else {
+                        vErrors.push(err660);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data292 === "string") {
+                    if (!pattern13.test(data292)) {
+                      const err661 = { instancePath: instancePath + "/acceleration/vertical/" + i55 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err661];
+                      } else {
+                        vErrors.push(err661);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err662 = { instancePath: instancePath + "/acceleration/vertical/" + i55, schemaPath: "#/properties/acceleration/properties/vertical/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err662];
+                } else {
+                  vErrors.push(err662);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data280 && typeof data280 == "object" && !Array.isArray(data280)) {
+            if (data280.signal === void 0) {
+              const err663 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err663];
+              } else {
+                vErrors.push(err663);
+              }
+              errors++;
+            }
+            for (const key81 in data280) {
+              if (!(key81 === "signal" || key81 === "bus" || key81 === "scale" || key81 === "offset" || key81 === "invalid" || key81 === "map" || key81 === "timeout" || key81 === "failover")) {
+                const err664 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key81 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err664];
+                } else {
+                  vErrors.push(err664);
+                }
+                errors++;
+              }
+            }
+            if (data280.signal !== void 0) {
+              let data293 = data280.signal;
+              if (typeof data293 === "string") {
+                if (!pattern10.test(data293)) {
+                  const err665 = { instancePath: instancePath + "/acceleration/vertical/signal", schemaPath: "#/properties/acceleration/properties/vertical/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err665];
+                  } else {
+                    vErrors.push(err665);
+                  }
+                  errors++;
+                }
+              } else {
+                const err666 = { instancePath: instancePath + "/acceleration/vertical/signal", schemaPath: "#/properties/acceleration/properties/vertical/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err666];
+                } else {
+                  vErrors.push(err666);
+                }
+                errors++;
+              }
+            }
+            if (data280.bus !== void 0) {
+              let data294 = data280.bus;
+              if (typeof data294 === "string") {
+                if (!pattern11.test(data294)) {
+                  const err667 = { instancePath: instancePath + "/acceleration/vertical/bus", schemaPath: "#/properties/acceleration/properties/vertical/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err667];
+                  } else {
+                    vErrors.push(err667);
+                  }
+                  errors++;
+                }
+              } else {
+                const err668 = { instancePath: instancePath + "/acceleration/vertical/bus", schemaPath: "#/properties/acceleration/properties/vertical/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err668];
+                } else {
+                  vErrors.push(err668);
+                }
+                errors++;
+              }
+            }
+            if (data280.scale !== void 0) {
+              if (!(typeof data280.scale == "number")) {
+                const err669 = { instancePath: instancePath + "/acceleration/vertical/scale", schemaPath: "#/properties/acceleration/properties/vertical/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err669];
+                } else {
+                  vErrors.push(err669);
+                }
+                errors++;
+              }
+            }
+            if (data280.offset !== void 0) {
+              if (!(typeof data280.offset == "number")) {
+                const err670 = { instancePath: instancePath + "/acceleration/vertical/offset", schemaPath: "#/properties/acceleration/properties/vertical/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err670];
+                } else {
+                  vErrors.push(err670);
+                }
+                errors++;
+              }
+            }
+            if (data280.invalid !== void 0) {
+              let data297 = data280.invalid;
+              if (Array.isArray(data297)) {
+                if (data297.length < 1) {
+                  const err671 = { instancePath: instancePath + "/acceleration/vertical/invalid", schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err671];
+                  } else {
+                    vErrors.push(err671);
+                  }
+                  errors++;
+                }
+                const len58 = data297.length;
+                for (let i58 = 0; i58 < len58; i58++) {
+                  if (!(typeof data297[i58] == "number")) {
+                    const err672 = { instancePath: instancePath + "/acceleration/vertical/invalid/" + i58, schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err672];
+                    } else {
+                      vErrors.push(err672);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err673 = { instancePath: instancePath + "/acceleration/vertical/invalid", schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err673];
+                } else {
+                  vErrors.push(err673);
+                }
+                errors++;
+              }
+            }
+            if (data280.map !== void 0) {
+              let data299 = data280.map;
+              if (data299 && typeof data299 == "object" && !Array.isArray(data299)) {
+                for (const key82 in data299) {
+                  const _errs709 = errors;
+                  if (typeof key82 === "string") {
+                    if (!pattern12.test(key82)) {
+                      const err674 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key82 };
+                      if (vErrors === null) {
+                        vErrors = [err674];
+                      } else {
+                        vErrors.push(err674);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err675 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key82 };
+                    if (vErrors === null) {
+                      vErrors = [err675];
+                    } else {
+                      vErrors.push(err675);
+                    }
+                    errors++;
+                  }
+                  var valid200 = _errs709 === errors;
+                  if (!valid200) {
+                    const err676 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key82 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err676];
+                    } else {
+                      vErrors.push(err676);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key83 in data299) {
+                  let data300 = data299[key83];
+                  if (typeof data300 !== "string" && !(typeof data300 == "number") && typeof data300 !== "boolean" && !Array.isArray(data300)) {
+                    const err677 = { instancePath: instancePath + "/acceleration/vertical/map/" + key83.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/vertical/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err677];
+                    } else {
+                      vErrors.push(err677);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data300)) {
+                    const len59 = data300.length;
+                    for (let i59 = 0; i59 < len59; i59++) {
+                      if (typeof data300[i59] !== "string") {
+                        const err678 = { instancePath: instancePath + "/acceleration/vertical/map/" + key83.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i59, schemaPath: "#/properties/acceleration/properties/vertical/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err678];
+                        } else {
+                          vErrors.push(err678);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err679 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err679];
+                } else {
+                  vErrors.push(err679);
+                }
+                errors++;
+              }
+            }
+            if (data280.timeout !== void 0) {
+              let data302 = data280.timeout;
+              if (!(typeof data302 == "number" && (!(data302 % 1) && !isNaN(data302))) && typeof data302 !== "string") {
+                const err680 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err680];
+                } else {
+                  vErrors.push(err680);
+                }
+                errors++;
+              }
+              if (typeof data302 == "number") {
+                if (data302 > 31536e7 || isNaN(data302)) {
+                  const err681 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err681];
+                  } else {
+                    vErrors.push(err681);
+                  }
+                  errors++;
+                }
+                if (data302 < 1 || isNaN(data302)) {
+                  const err682 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err682];
+                  } else {
+                    vErrors.push(err682);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data302 === "string") {
+                if (!pattern13.test(data302)) {
+                  const err683 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err683];
+                  } else {
+                    vErrors.push(err683);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data280.failover !== void 0) {
+              let data303 = data280.failover;
+              if (!(typeof data303 == "number" && (!(data303 % 1) && !isNaN(data303))) && typeof data303 !== "string") {
+                const err684 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err684];
+                } else {
+                  vErrors.push(err684);
+                }
+                errors++;
+              }
+              if (typeof data303 == "number") {
+                if (data303 > 31536e7 || isNaN(data303)) {
+                  const err685 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err685];
+                  } else {
+                    vErrors.push(err685);
+                  }
+                  errors++;
+                }
+                if (data303 < 1 || isNaN(data303)) {
+                  const err686 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err686];
+                  } else {
+                    vErrors.push(err686);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data303 === "string") {
+                if (!pattern13.test(data303)) {
+                  const err687 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err687];
+                  } else {
+                    vErrors.push(err687);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err688 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err688];
+        } else {
+          vErrors.push(err688);
+        }
+        errors++;
+      }
+    }
+    if (data.key !== void 0) {
+      let data304 = data.key;
+      if (data304 && typeof data304 == "object" && !Array.isArray(data304)) {
+        for (const key84 in data304) {
+          if (!(key84 === "present")) {
+            const err689 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key84 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err689];
+            } else {
+              vErrors.push(err689);
+            }
+            errors++;
+          }
+        }
+        if (data304.present !== void 0) {
+          let data305 = data304.present;
+          if (!data305 || typeof data305 != "object") {
+            const err690 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/type", keyword: "type", params: { type: schema31.properties.key.properties.present.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err690];
+            } else {
+              vErrors.push(err690);
+            }
+            errors++;
+          }
+          if (Array.isArray(data305)) {
+            if (data305.length < 1) {
+              const err691 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err691];
+              } else {
+                vErrors.push(err691);
+              }
+              errors++;
+            }
+            const len60 = data305.length;
+            for (let i60 = 0; i60 < len60; i60++) {
+              let data306 = data305[i60];
+              if (data306 && typeof data306 == "object" && !Array.isArray(data306)) {
+                if (data306.signal === void 0) {
+                  const err692 = { instancePath: instancePath + "/key/present/" + i60, schemaPath: "#/properties/key/properties/present/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err692];
+                  } else {
+                    vErrors.push(err692);
+                  }
+                  errors++;
+                }
+                for (const key85 in data306) {
+                  if (!(key85 === "signal" || key85 === "bus" || key85 === "scale" || key85 === "offset" || key85 === "invalid" || key85 === "map" || key85 === "timeout" || key85 === "failover")) {
+                    const err693 = { instancePath: instancePath + "/key/present/" + i60, schemaPath: "#/properties/key/properties/present/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key85 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err693];
+                    } else {
+                      vErrors.push(err693);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.signal !== void 0) {
+                  let data307 = data306.signal;
+                  if (typeof data307 === "string") {
+                    if (!pattern10.test(data307)) {
+                      const err694 = { instancePath: instancePath + "/key/present/" + i60 + "/signal", schemaPath: "#/properties/key/properties/present/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err694];
+                      } else {
+                        vErrors.push(err694);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err695 = { instancePath: instancePath + "/key/present/" + i60 + "/signal", schemaPath: "#/properties/key/properties/present/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err695];
+                    } else {
+                      vErrors.push(err695);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.bus !== void 0) {
+                  let data308 = data306.bus;
+                  if (typeof data308 === "string") {
+                    if (!pattern11.test(data308)) {
+                      const err696 = { instancePath: instancePath + "/key/present/" + i60 + "/bus", schemaPath: "#/properties/key/properties/present/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err696];
+                      } else {
+                        vErrors.push(err696);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err697 = { instancePath: instancePath + "/key/present/" + i60 + "/bus", schemaPath: "#/properties/key/properties/present/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err697];
+                    } else {
+                      vErrors.push(err697);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.scale !== void 0) {
+                  if (!(typeof data306.scale == "number")) {
+                    const err698 = { instancePath: instancePath + "/key/present/" + i60 + "/scale", schemaPath: "#/properties/key/properties/present/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err698];
+                    } else {
+                      vErrors.push(err698);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.offset !== void 0) {
+                  if (!(typeof data306.offset == "number")) {
+                    const err699 = { instancePath: instancePath + "/key/present/" + i60 + "/offset", schemaPath: "#/properties/key/properties/present/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err699];
+                    } else {
+                      vErrors.push(err699);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.invalid !== void 0) {
+                  let data311 = data306.invalid;
+                  if (Array.isArray(data311)) {
+                    if (data311.length < 1) {
+                      const err700 = { instancePath: instancePath + "/key/present/" + i60 + "/invalid", schemaPath: "#/properties/key/properties/present/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err700];
+                      } else {
+                        vErrors.push(err700);
+                      }
+                      errors++;
+                    }
+                    const len61 = data311.length;
+                    for (let i61 = 0; i61 < len61; i61++) {
+                      if (!(typeof data311[i61] == "number")) {
+                        const err701 = { instancePath: instancePath + "/key/present/" + i60 + "/invalid/" + i61, schemaPath: "#/properties/key/properties/present/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err701];
+                        } else {
+                          vErrors.push(err701);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err702 = { instancePath: instancePath + "/key/present/" + i60 + "/invalid", schemaPath: "#/properties/key/properties/present/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err702];
+                    } else {
+                      vErrors.push(err702);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.map !== void 0) {
+                  let data313 = data306.map;
+                  if (data313 && typeof data313 == "object" && !Array.isArray(data313)) {
+                    for (const key86 in data313) {
+                      const _errs742 = errors;
+                      if (typeof key86 === "string") {
+                        if (!pattern12.test(key86)) {
+                          const err703 = { instancePath: instancePath + "/key/present/" + i60 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key86 };
+                          if (vErrors === null) {
+                            vErrors = [err703];
+                          } else {
+                            vErrors.push(err703);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err704 = { instancePath: instancePath + "/key/present/" + i60 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key86 };
+                        if (vErrors === null) {
+                          vErrors = [err704];
+                        } else {
+                          vErrors.push(err704);
+                        }
+                        errors++;
+                      }
+                      var valid210 = _errs742 === errors;
+                      if (!valid210) {
+                        const err705 = { instancePath: instancePath + "/key/present/" + i60 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key86 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err705];
+                        } else {
+                          vErrors.push(err705);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key87 in data313) {
+                      let data314 = data313[key87];
+                      if (typeof data314 !== "string" && !(typeof data314 == "number") && typeof data314 !== "boolean" && !Array.isArray(data314)) {
+                        const err706 = { instancePath: instancePath + "/key/present/" + i60 + "/map/" + key87.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/key/properties/present/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err706];
+                        } else {
+                          vErrors.push(err706);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data314)) {
+                        const len62 = data314.length;
+                        for (let i62 = 0; i62 < len62; i62++) {
+                          if (typeof data314[i62] !== "string") {
+                            const err707 = { instancePath: instancePath + "/key/present/" + i60 + "/map/" + key87.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i62, schemaPath: "#/properties/key/properties/present/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err707];
+                            } else {
+                              vErrors.push(err707);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err708 = { instancePath: instancePath + "/key/present/" + i60 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err708];
+                    } else {
+                      vErrors.push(err708);
+                    }
+                    errors++;
+                  }
+                }
+                if (data306.timeout !== void 0) {
+                  let data316 = data306.timeout;
+                  if (!(typeof data316 == "number" && (!(data316 % 1) && !isNaN(data316))) && typeof data316 !== "string") {
+                    const err709 = { instancePath: instancePath + "/key/present/" + i60 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err709];
+                    } else {
+                      vErrors.push(err709);
+                    }
+                    errors++;
+                  }
+                  if (typeof data316 == "number") {
+                    if (data316 > 31536e7 || isNaN(data316)) {
+                      const err710 = { instancePath: instancePath + "/key/present/" + i60 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err710];
+                      } else {
+                        vErrors.push(err710);
+                      }
+                      errors++;
+                    }
+                    if (data316 < 1 || isNaN(data316)) {
+                      const err711 = { instancePath: instancePath + "/key/present/" + i60 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err711];
+                      } else {
+                        vErrors.push(err711);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data316 === "string") {
+                    if (!pattern13.test(data316)) {
+                      const err712 = { instancePath: instancePath + "/key/present/" + i60 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err712];
+                      } else {
+                        vErrors.push(err712);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data306.failover !== void 0) {
+                  let data317 = data306.failover;
+                  if (!(typeof data317 == "number" && (!(data317 % 1) && !isNaN(data317))) && typeof data317 !== "string") {
+                    const err713 = { instancePath: instancePath + "/key/present/" + i60 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err713];
+                    } else {
+                      vErrors.push(err713);
+                    }
+                    errors++;
+                  }
+                  if (typeof data317 == "number") {
+                    if (data317 > 31536e7 || isNaN(data317)) {
+                      const err714 = { instancePath: instancePath + "/key/present/" + i60 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err714];
+                      } else {
+                        vErrors.push(err714);
+                      }
+                      errors++;
+                    }
+                    if (data317 < 1 || isNaN(data317)) {
+                      const err715 = { instancePath: instancePath + "/key/present/" + i60 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err715];
+                      } else {
+                        vErrors.push(err715);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data317 === "string") {
+                    if (!pattern13.test(data317)) {
+                      const err716 = { instancePath: instancePath + "/key/present/" + i60 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err716];
+                      } else {
+                        vErrors.push(err716);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err717 = { instancePath: instancePath + "/key/present/" + i60, schemaPath: "#/properties/key/properties/present/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err717];
+                } else {
+                  vErrors.push(err717);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data305 && typeof data305 == "object" && !Array.isArray(data305)) {
+            if (data305.signal === void 0) {
+              const err718 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err718];
+              } else {
+                vErrors.push(err718);
+              }
+              errors++;
+            }
+            for (const key88 in data305) {
+              if (!(key88 === "signal" || key88 === "bus" || key88 === "scale" || key88 === "offset" || key88 === "invalid" || key88 === "map" || key88 === "timeout" || key88 === "failover")) {
+                const err719 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key88 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err719];
+                } else {
+                  vErrors.push(err719);
+                }
+                errors++;
+              }
+            }
+            if (data305.signal !== void 0) {
+              let data318 = data305.signal;
+              if (typeof data318 === "string") {
+                if (!pattern10.test(data318)) {
+                  const err720 = { instancePath: instancePath + "/key/present/signal", schemaPath: "#/properties/key/properties/present/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err720];
+                  } else {
+                    vErrors.push(err720);
+                  }
+                  errors++;
+                }
+              } else {
+                const err721 = { instancePath: instancePath + "/key/present/signal", schemaPath: "#/properties/key/properties/present/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err721];
+                } else {
+                  vErrors.push(err721);
+                }
+                errors++;
+              }
+            }
+            if (data305.bus !== void 0) {
+              let data319 = data305.bus;
+              if (typeof data319 === "string") {
+                if (!pattern11.test(data319)) {
+                  const err722 = { instancePath: instancePath + "/key/present/bus", schemaPath: "#/properties/key/properties/present/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err722];
+                  } else {
+                    vErrors.push(err722);
+                  }
+                  errors++;
+                }
+              } else {
+                const err723 = { instancePath: instancePath + "/key/present/bus", schemaPath: "#/properties/key/properties/present/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err723];
+                } else {
+                  vErrors.push(err723);
+                }
+                errors++;
+              }
+            }
+            if (data305.scale !== void 0) {
+              if (!(typeof data305.scale == "number")) {
+                const err724 = { instancePath: instancePath + "/key/present/scale", schemaPath: "#/properties/key/properties/present/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err724];
+                } else {
+                  vErrors.push(err724);
+                }
+                errors++;
+              }
+            }
+            if (data305.offset !== void 0) {
+              if (!(typeof data305.offset == "number")) {
+                const err725 = { instancePath: instancePath + "/key/present/offset", schemaPath: "#/properties/key/properties/present/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err725];
+                } else {
+                  vErrors.push(err725);
+                }
+                errors++;
+              }
+            }
+            if (data305.invalid !== void 0) {
+              let data322 = data305.invalid;
+              if (Array.isArray(data322)) {
+                if (data322.length < 1) {
+                  const err726 = { instancePath: instancePath + "/key/present/invalid", schemaPath: "#/properties/key/properties/present/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err726];
+                  } else {
+                    vErrors.push(err726);
+                  }
+                  errors++;
+                }
+                const len63 = data322.length;
+                for (let i63 = 0; i63 < len63; i63++) {
+                  if (!(typeof data322[i63] == "number")) {
+                    const err727 = { instancePath: instancePath + "/key/present/invalid/" + i63, schemaPath: "#/properties/key/properties/present/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err727];
+                    } else {
+                      vErrors.push(err727);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err728 = { instancePath: instancePath + "/key/present/invalid", schemaPath: "#/properties/key/properties/present/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err728];
+                } else {
+                  vErrors.push(err728);
+                }
+                errors++;
+              }
+            }
+            if (data305.map !== void 0) {
+              let data324 = data305.map;
+              if (data324 && typeof data324 == "object" && !Array.isArray(data324)) {
+                for (const key89 in data324) {
+                  const _errs768 = errors;
+                  if (typeof key89 === "string") {
+                    if (!pattern12.test(key89)) {
+                      const err729 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key89 };
+                      if (vErrors === null) {
+                        vErrors = [err729];
+                      } else {
+                        vErrors.push(err729);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err730 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key89 };
+                    if (vErrors === null) {
+                      vErrors = [err730];
+                    } else {
+                      vErrors.push(err730);
+                    }
+                    errors++;
+                  }
+                  var valid217 = _errs768 === errors;
+                  if (!valid217) {
+                    const err731 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key89 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err731];
+                    } else {
+                      vErrors.push(err731);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key90 in data324) {
+                  let data325 = data324[key90];
+                  if (typeof data325 !== "string" && !(typeof data325 == "number") && typeof data325 !== "boolean" && !Array.isArray(data325)) {
+                    const err732 = { instancePath: instancePath + "/key/present/map/" + key90.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/key/properties/present/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err732];
+                    } else {
+                      vErrors.push(err732);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data325)) {
+                    const len64 = data325.length;
+                    for (let i64 = 0; i64 < len64; i64++) {
+                      if (typeof data325[i64] !== "string") {
+                        const err733 = { instancePath: instancePath + "/key/present/map/" + key90.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i64, schemaPath: "#/properties/key/properties/present/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err733];
+                        } else {
+                          vErrors.push(err733);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err734 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err734];
+                } else {
+                  vErrors.push(err734);
+                }
+                errors++;
+              }
+            }
+            if (data305.timeout !== void 0) {
+              let data327 = data305.timeout;
+              if (!(typeof data327 == "number" && (!(data327 % 1) && !isNaN(data327))) && typeof data327 !== "string") {
+                const err735 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err735];
+                } else {
+                  vErrors.push(err735);
+                }
+                errors++;
+              }
+              if (typeof data327 == "number") {
+                if (data327 > 31536e7 || isNaN(data327)) {
+                  const err736 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err736];
+                  } else {
+                    vErrors.push(err736);
+                  }
+                  errors++;
+                }
+                if (data327 < 1 || isNaN(data327)) {
+                  const err737 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err737];
+                  } else {
+                    vErrors.push(err737);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data327 === "string") {
+                if (!pattern13.test(data327)) {
+                  const err738 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err738];
+                  } else {
+                    vErrors.push(err738);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data305.failover !== void 0) {
+              let data328 = data305.failover;
+              if (!(typeof data328 == "number" && (!(data328 % 1) && !isNaN(data328))) && typeof data328 !== "string") {
+                const err739 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err739];
+                } else {
+                  vErrors.push(err739);
+                }
+                errors++;
+              }
+              if (typeof data328 == "number") {
+                if (data328 > 31536e7 || isNaN(data328)) {
+                  const err740 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err740];
+                  } else {
+                    vErrors.push(err740);
+                  }
+                  errors++;
+                }
+                if (data328 < 1 || isNaN(data328)) {
+                  const err741 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err741];
+                  } else {
+                    vErrors.push(err741);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data328 === "string") {
+                if (!pattern13.test(data328)) {
+                  const err742 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err742];
+                  } else {
+                    vErrors.push(err742);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err743 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err743];
+        } else {
+          vErrors.push(err743);
+        }
+        errors++;
+      }
+    }
+    if (data.trips !== void 0) {
+      let data329 = data.trips;
+      if (data329 && typeof data329 == "object" && !Array.isArray(data329)) {
+        for (const key91 in data329) {
+          if (!(key91 === "grace" || key91 === "moving" || key91 === "silence")) {
+            const err744 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key91 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err744];
+            } else {
+              vErrors.push(err744);
+            }
+            errors++;
+          }
+        }
+        if (data329.grace !== void 0) {
+          let data330 = data329.grace;
+          if (!(typeof data330 == "number" && (!(data330 % 1) && !isNaN(data330))) && typeof data330 !== "string") {
+            const err745 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/type", keyword: "type", params: { type: schema31.properties.trips.properties.grace.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err745];
+            } else {
+              vErrors.push(err745);
+            }
+            errors++;
+          }
+          if (typeof data330 == "number") {
+            if (data330 > 31536e7 || isNaN(data330)) {
+              const err746 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err746];
+              } else {
+                vErrors.push(err746);
+              }
+              errors++;
+            }
+            if (data330 < 1 || isNaN(data330)) {
+              const err747 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err747];
+              } else {
+                vErrors.push(err747);
+              }
+              errors++;
+            }
+          }
+          if (typeof data330 === "string") {
+            if (!pattern13.test(data330)) {
+              const err748 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err748];
+              } else {
+                vErrors.push(err748);
+              }
+              errors++;
+            }
+          }
+        }
+        if (data329.moving !== void 0) {
+          let data331 = data329.moving;
+          if (typeof data331 == "number") {
+            if (data331 > 50 || isNaN(data331)) {
+              const err749 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 }, message: "must be <= 50" };
+              if (vErrors === null) {
+                vErrors = [err749];
+              } else {
+                vErrors.push(err749);
+              }
+              errors++;
+            }
+            if (data331 <= 0 || isNaN(data331)) {
+              const err750 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err750];
+              } else {
+                vErrors.push(err750);
+              }
+              errors++;
+            }
+          } else {
+            const err751 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err751];
+            } else {
+              vErrors.push(err751);
+            }
+            errors++;
+          }
+        }
+        if (data329.silence !== void 0) {
+          let data332 = data329.silence;
+          if (!(typeof data332 == "number" && (!(data332 % 1) && !isNaN(data332))) && typeof data332 !== "string") {
+            const err752 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/type", keyword: "type", params: { type: schema31.properties.trips.properties.silence.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err752];
+            } else {
+              vErrors.push(err752);
+            }
+            errors++;
+          }
+          if (typeof data332 == "number") {
+            if (data332 > 31536e7 || isNaN(data332)) {
+              const err753 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err753];
+              } else {
+                vErrors.push(err753);
+              }
+              errors++;
+            }
+            if (data332 < 1 || isNaN(data332)) {
+              const err754 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err754];
+              } else {
+                vErrors.push(err754);
+              }
+              errors++;
+            }
+          }
+          if (typeof data332 === "string") {
+            if (!pattern13.test(data332)) {
+              const err755 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err755];
+              } else {
+                vErrors.push(err755);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err756 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err756];
+        } else {
+          vErrors.push(err756);
+        }
+        errors++;
+      }
+    }
+    if (data.impact !== void 0) {
+      let data333 = data.impact;
+      if (data333 && typeof data333 == "object" && !Array.isArray(data333)) {
+        for (const key92 in data333) {
+          if (!(key92 === "threshold" || key92 === "speedChange" || key92 === "before" || key92 === "after")) {
+            const err757 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key92 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err757];
+            } else {
+              vErrors.push(err757);
+            }
+            errors++;
+          }
+        }
+        if (data333.threshold !== void 0) {
+          let data334 = data333.threshold;
+          if (typeof data334 == "number") {
+            if (data334 > 1e3 || isNaN(data334)) {
+              const err758 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e3 }, message: "must be <= 1000" };
+              if (vErrors === null) {
+                vErrors = [err758];
+              } else {
+                vErrors.push(err758);
+              }
+              errors++;
+            }
+            if (data334 <= 0 || isNaN(data334)) {
+              const err759 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err759];
+              } else {
+                vErrors.push(err759);
+              }
+              errors++;
+            }
+          } else {
+            const err760 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err760];
+            } else {
+              vErrors.push(err760);
+            }
+            errors++;
+          }
+        }
+        if (data333.speedChange !== void 0) {
+          let data335 = data333.speedChange;
+          if (typeof data335 == "number") {
+            if (data335 > 200 || isNaN(data335)) {
+              const err761 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 }, message: "must be <= 200" };
+              if (vErrors === null) {
+                vErrors = [err761];
+              } else {
+                vErrors.push(err761);
+              }
+              errors++;
+            }
+            if (data335 <= 0 || isNaN(data335)) {
+              const err762 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err762];
+              } else {
+                vErrors.push(err762);
+              }
+              errors++;
+            }
+          } else {
+            const err763 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err763];
+            } else {
+              vErrors.push(err763);
+            }
+            errors++;
+          }
+        }
+        if (data333.before !== void 0) {
+          let data336 = data333.before;
+          if (!(typeof data336 == "number" && (!(data336 % 1) && !isNaN(data336))) && typeof data336 !== "string") {
+            const err764 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/type", keyword: "type", params: { type: schema31.properties.impact.properties.before.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err764];
+            } else {
+              vErrors.push(err764);
+            }
+            errors++;
+          }
+          if (typeof data336 == "number") {
+            if (data336 > 31536e7 || isNaN(data336)) {
+              const err765 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err765];
+              } else {
+                vErrors.push(err765);
+              }
+              errors++;
+            }
+            if (data336 < 1 || isNaN(data336)) {
+              const err766 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err766];
+              } else {
+                vErrors.push(err766);
+              }
+              errors++;
+            }
+          }
+          if (typeof data336 === "string") {
+            if (!pattern13.test(data336)) {
+              const err767 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err767];
+              } else {
+                vErrors.push(err767);
+              }
+              errors++;
+            }
+          }
+        }
+        if (data333.after !== void 0) {
+          let data337 = data333.after;
+          if (!(typeof data337 == "number" && (!(data337 % 1) && !isNaN(data337))) && typeof data337 !== "string") {
+            const err768 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/type", keyword: "type", params: { type: schema31.properties.impact.properties.after.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err768];
+            } else {
+              vErrors.push(err768);
+            }
+            errors++;
+          }
+          if (typeof data337 == "number") {
+            if (data337 > 31536e7 || isNaN(data337)) {
+              const err769 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err769];
+              } else {
+                vErrors.push(err769);
+              }
+              errors++;
+            }
+            if (data337 < 1 || isNaN(data337)) {
+              const err770 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err770];
+              } else {
+                vErrors.push(err770);
+              }
+              errors++;
+            }
+          }
+          if (typeof data337 === "string") {
+            if (!pattern13.test(data337)) {
+              const err771 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err771];
+              } else {
+                vErrors.push(err771);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err772 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err772];
+        } else {
+          vErrors.push(err772);
+        }
+        errors++;
+      }
+    }
+    if (data.theft !== void 0) {
+      let data338 = data.theft;
+      if (data338 && typeof data338 == "object" && !Array.isArray(data338)) {
+        for (const key93 in data338) {
+          if (!(key93 === "distance" || key93 === "within")) {
+            const err773 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key93 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err773];
+            } else {
+              vErrors.push(err773);
+            }
+            errors++;
+          }
+        }
+        if (data338.distance !== void 0) {
+          let data339 = data338.distance;
+          if (typeof data339 == "number") {
+            if (data339 > 1e5 || isNaN(data339)) {
+              const err774 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
+              if (vErrors === null) {
+                vErrors = [err774];
+              } else {
+                vErrors.push(err774);
+              }
+              errors++;
+            }
+            if (data339 <= 0 || isNaN(data339)) {
+              const err775 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err775];
+              } else {
+                vErrors.push(err775);
+              }
+              errors++;
+            }
+          } else {
+            const err776 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err776];
+            } else {
+              vErrors.push(err776);
+            }
+            errors++;
+          }
+        }
+        if (data338.within !== void 0) {
+          let data340 = data338.within;
+          if (!(typeof data340 == "number" && (!(data340 % 1) && !isNaN(data340))) && typeof data340 !== "string") {
+            const err777 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/type", keyword: "type", params: { type: schema31.properties.theft.properties.within.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err777];
+            } else {
+              vErrors.push(err777);
+            }
+            errors++;
+          }
+          if (typeof data340 == "number") {
+            if (data340 > 31536e7 || isNaN(data340)) {
+              const err778 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err778];
+              } else {
+                vErrors.push(err778);
+              }
+              errors++;
+            }
+            if (data340 < 1 || isNaN(data340)) {
+              const err779 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err779];
+              } else {
+                vErrors.push(err779);
+              }
+              errors++;
+            }
+          }
+          if (typeof data340 === "string") {
+            if (!pattern13.test(data340)) {
+              const err780 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err780];
+              } else {
+                vErrors.push(err780);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err781 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err781];
+        } else {
+          vErrors.push(err781);
+        }
+        errors++;
+      }
+    }
+    if (data.commands !== void 0) {
+      let data341 = data.commands;
+      if (data341 && typeof data341 == "object" && !Array.isArray(data341)) {
+        for (const key94 in data341) {
+          const _errs808 = errors;
+          if (typeof key94 === "string") {
+            if (!pattern4.test(key94)) {
+              const err782 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key94 };
+              if (vErrors === null) {
+                vErrors = [err782];
+              } else {
+                vErrors.push(err782);
+              }
+              errors++;
+            }
+          } else {
+            const err783 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key94 };
+            if (vErrors === null) {
+              vErrors = [err783];
+            } else {
+              vErrors.push(err783);
+            }
+            errors++;
+          }
+          var valid224 = _errs808 === errors;
+          if (!valid224) {
+            const err784 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key94 }, message: "property name must be valid" };
+            if (vErrors === null) {
+              vErrors = [err784];
+            } else {
+              vErrors.push(err784);
+            }
+            errors++;
+          }
+        }
+        for (const key95 in data341) {
+          let data342 = data341[key95];
+          if (data342 && typeof data342 == "object" && !Array.isArray(data342)) {
+            for (const key96 in data342) {
+              const _errs813 = errors;
+              if (typeof key96 === "string") {
+                if (!pattern4.test(key96)) {
+                  const err785 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key96 };
+                  if (vErrors === null) {
+                    vErrors = [err785];
+                  } else {
+                    vErrors.push(err785);
+                  }
+                  errors++;
+                }
+              } else {
+                const err786 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key96 };
+                if (vErrors === null) {
+                  vErrors = [err786];
+                } else {
+                  vErrors.push(err786);
+                }
+                errors++;
+              }
+              var valid226 = _errs813 === errors;
+              if (!valid226) {
+                const err787 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key96 }, message: "property name must be valid" };
+                if (vErrors === null) {
+                  vErrors = [err787];
+                } else {
+                  vErrors.push(err787);
+                }
+                errors++;
+              }
+            }
+            for (const key97 in data342) {
+              let data343 = data342[key97];
+              if (data343 && typeof data343 == "object" && !Array.isArray(data343)) {
+                if (data343.send === void 0) {
+                  const err788 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
+                  if (vErrors === null) {
+                    vErrors = [err788];
+                  } else {
+                    vErrors.push(err788);
+                  }
+                  errors++;
+                }
+                if (data343.confirm === void 0) {
+                  const err789 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
+                  if (vErrors === null) {
+                    vErrors = [err789];
+                  } else {
+                    vErrors.push(err789);
+                  }
+                  errors++;
+                }
+                for (const key98 in data343) {
+                  if (!(key98 === "send" || key98 === "confirm" || key98 === "within")) {
+                    const err790 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key98 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err790];
+                    } else {
+                      vErrors.push(err790);
+                    }
+                    errors++;
+                  }
+                }
+                if (data343.send !== void 0) {
+                  let data344 = data343.send;
+                  if (data344 && typeof data344 == "object" && !Array.isArray(data344)) {
+                    if (data344.message === void 0) {
+                      const err791 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+                      if (vErrors === null) {
+                        vErrors = [err791];
+                      } else {
+                        vErrors.push(err791);
+                      }
+                      errors++;
+                    }
+                    if (data344.signals === void 0) {
+                      const err792 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
+                      if (vErrors === null) {
+                        vErrors = [err792];
+                      } else {
+                        vErrors.push(err792);
+                      }
+                      errors++;
+                    }
+                    for (const key99 in data344) {
+                      if (!(key99 === "bus" || key99 === "message" || key99 === "signals" || key99 === "every" || key99 === "for" || key99 === "counter" || key99 === "checksum")) {
+                        const err793 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key99 }, message: "must NOT have additional properties" };
+                        if (vErrors === null) {
+                          vErrors = [err793];
+                        } else {
+                          vErrors.push(err793);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data344.bus !== void 0) {
+                      let data345 = data344.bus;
+                      if (typeof data345 === "string") {
+                        if (!pattern11.test(data345)) {
+                          const err794 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err794];
+                          } else {
+                            vErrors.push(err794);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err795 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err795];
+                        } else {
+                          vErrors.push(err795);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data344.message !== void 0) {
+                      let data346 = data344.message;
+                      if (typeof data346 === "string") {
+                        if (!pattern11.test(data346)) {
+                          const err796 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err796];
+                          } else {
+                            vErrors.push(err796);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err797 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err797];
+                        } else {
+                          vErrors.push(err797);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data344.signals !== void 0) {
+                      let data347 = data344.signals;
+                      if (data347 && typeof data347 == "object" && !Array.isArray(data347)) {
+                        for (const key100 in data347) {
+                          const _errs828 = errors;
+                          if (typeof key100 === "string") {
+                            if (!pattern151.test(key100)) {
+                              const err798 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key100 };
+                              if (vErrors === null) {
+                                vErrors = [err798];
+                              } else {
+                                vErrors.push(err798);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err799 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key100 };
+                            if (vErrors === null) {
+                              vErrors = [err799];
+                            } else {
+                              vErrors.push(err799);
+                            }
+                            errors++;
+                          }
+                          var valid230 = _errs828 === errors;
+                          if (!valid230) {
+                            const err800 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key100 }, message: "property name must be valid" };
+                            if (vErrors === null) {
+                              vErrors = [err800];
+                            } else {
+                              vErrors.push(err800);
+                            }
+                            errors++;
+                          }
+                        }
+                        for (const key101 in data347) {
+                          let data348 = data347[key101];
+                          if (!(typeof data348 == "number") && typeof data348 !== "string") {
+                            const err801 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key101.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
+                            if (vErrors === null) {
+                              vErrors = [err801];
+                            } else {
+                              vErrors.push(err801);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err802 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err802];
+                        } else {
+                          vErrors.push(err802);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data344.every !== void 0) {
+                      let data349 = data344.every;
+                      if (!(typeof data349 == "number" && (!(data349 % 1) && !isNaN(data349))) && typeof data349 !== "string") {
+                        const err803 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
+                        if (vErrors === null) {
+                          vErrors = [err803];
+                        } else {
+                          vErrors.push(err803);
+                        }
+                        errors++;
+                      }
+                      if (typeof data349 == "number") {
+                        if (data349 > 31536e7 || isNaN(data349)) {
+                          const err804 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err804];
+                          } else {
+                            vErrors.push(err804);
+                          }
+                          errors++;
+                        }
+                        if (data349 < 1 || isNaN(data349)) {
+                          const err805 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                          if (vErrors === null) {
+                            vErrors = [err805];
+                          } else {
+                            vErrors.push(err805);
+                          }
+                          errors++;
+                        }
+                      }
+                      if (typeof data349 === "string") {
+                        if (!pattern13.test(data349)) {
+                          const err806 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                          if (vErrors === null) {
+                            vErrors = [err806];
+                          } else {
+                            vErrors.push(err806);
+                          }
+                          errors++;
+                        }
+                      }
+                    }
+                    if (data344.for !== void 0) {
+                      let data350 = data344.for;
+                      if (!(typeof data350 == "number" && (!(data350 % 1) && !isNaN(data350))) && typeof data350 !== "string") {
+                        const err807 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
+                        if (vErrors === null) {
+                          vErrors = [err807];
+                        } else {
+                          vErrors.push(err807);
+                        }
+                        errors++;
+                      }
+                      if (typeof data350 == "number") {
+                        if (data350 > 31536e7 || isNaN(data350)) {
+                          const err808 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err808];
+                          } else {
+                            vErrors.push(err808);
+                          }
+                          errors++;
+                        }
+                        if (data350 < 1 || isNaN(data350)) {
+                          const err809 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                          if (vErrors === null) {
+                            vErrors = [err809];
+                          } else {
+                            vErrors.push(err809);
+                          }
+                          errors++;
+                        }
+                      }
+                      if (typeof data350 === "string") {
+                        if (!pattern13.test(data350)) {
+                          const err810 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                          if (vErrors === null) {
+                            vErrors = [err810];
+                          } else {
+                            vErrors.push(err810);
+                          }
+                          errors++;
+                        }
+                      }
+                    }
+                    if (data344.counter !== void 0) {
+                      let data351 = data344.counter;
+                      if (typeof data351 === "string") {
+                        if (!pattern11.test(data351)) {
+                          const err811 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err811];
+                          } else {
+                            vErrors.push(err811);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err812 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err812];
+                        } else {
+                          vErrors.push(err812);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data344.checksum !== void 0) {
+                      let data352 = data344.checksum;
+                      if (data352 && typeof data352 == "object" && !Array.isArray(data352)) {
+                        if (data352.signal === void 0) {
+                          const err813 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                          if (vErrors === null) {
+                            vErrors = [err813];
+                          } else {
+                            vErrors.push(err813);
+                          }
+                          errors++;
+                        }
+                        if (data352.method === void 0) {
+                          const err814 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
+                          if (vErrors === null) {
+                            vErrors = [err814];
+                          } else {
+                            vErrors.push(err814);
+                          }
+                          errors++;
+                        }
+                        for (const key102 in data352) {
+                          if (!(key102 === "signal" || key102 === "method" || key102 === "dataId")) {
+                            const err815 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key102 }, message: "must NOT have additional properties" };
+                            if (vErrors === null) {
+                              vErrors = [err815];
+                            } else {
+                              vErrors.push(err815);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data352.signal !== void 0) {
+                          let data353 = data352.signal;
+                          if (typeof data353 === "string") {
+                            if (!pattern11.test(data353)) {
+                              const err816 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err816];
+                              } else {
+                                vErrors.push(err816);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err817 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err817];
+                            } else {
+                              vErrors.push(err817);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data352.method !== void 0) {
+                          let data354 = data352.method;
+                          if (typeof data354 !== "string") {
+                            const err818 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err818];
+                            } else {
+                              vErrors.push(err818);
+                            }
+                            errors++;
+                          }
+                          if (!(data354 === "sum" || data354 === "xor" || data354 === "crc8-j1850" || data354 === "autosar-p1" || data354 === "autosar-p2")) {
+                            const err819 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
+                            if (vErrors === null) {
+                              vErrors = [err819];
+                            } else {
+                              vErrors.push(err819);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data352.dataId !== void 0) {
+                          let data355 = data352.dataId;
+                          if (!(typeof data355 == "number" && (!(data355 % 1) && !isNaN(data355))) && !Array.isArray(data355)) {
+                            const err820 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
+                            if (vErrors === null) {
+                              vErrors = [err820];
+                            } else {
+                              vErrors.push(err820);
+                            }
+                            errors++;
+                          }
+                          if (typeof data355 == "number") {
+                            if (data355 > 65535 || isNaN(data355)) {
+                              const err821 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
+                              if (vErrors === null) {
+                                vErrors = [err821];
+                              } else {
+                                vErrors.push(err821);
+                              }
+                              errors++;
+                            }
+                            if (data355 < 0 || isNaN(data355)) {
+                              const err822 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                              if (vErrors === null) {
+                                vErrors = [err822];
+                              } else {
+                                vErrors.push(err822);
+                              }
+                              errors++;
+                            }
+                          }
+                          if (Array.isArray(data355)) {
+                            if (data355.length > 16) {
+                              const err823 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
+                              if (vErrors === null) {
+                                vErrors = [err823];
+                              } else {
+                                vErrors.push(err823);
+                              }
+                              errors++;
+                            }
+                            if (data355.length < 16) {
+                              const err824 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
+                              if (vErrors === null) {
+                                vErrors = [err824];
+                              } else {
+                                vErrors.push(err824);
+                              }
+                              errors++;
+                            }
+                            const len65 = data355.length;
+                            for (let i65 = 0; i65 < len65; i65++) {
+                              let data356 = data355[i65];
+                              if (!(typeof data356 == "number" && (!(data356 % 1) && !isNaN(data356)))) {
+                                const err825 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i65, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                                if (vErrors === null) {
+                                  vErrors = [err825];
+                                } else {
+                                  vErrors.push(err825);
+                                }
+                                errors++;
+                              }
+                              if (typeof data356 == "number") {
+                                if (data356 > 255 || isNaN(data356)) {
+                                  const err826 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i65, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
+                                  if (vErrors === null) {
+                                    vErrors = [err826];
+                                  } else {
+                                    vErrors.push(err826);
+                                  }
+                                  errors++;
+                                }
+                                if (data356 < 0 || isNaN(data356)) {
+                                  const err827 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i65, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                                  if (vErrors === null) {
+                                    vErrors = [err827];
+                                  } else {
+                                    vErrors.push(err827);
+                                  }
+                                  errors++;
+                                }
+                              }
+                            }
+                          }
+                        }
+                      } else {
+                        const err828 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err828];
+                        } else {
+                          vErrors.push(err828);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err829 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err829];
+                    } else {
+                      vErrors.push(err829);
+                    }
+                    errors++;
+                  }
+                }
+                if (data343.confirm !== void 0) {
+                  let data357 = data343.confirm;
+                  if (data357 && typeof data357 == "object" && !Array.isArray(data357)) {
+                    if (data357.path === void 0) {
+                      const err830 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                      if (vErrors === null) {
+                        vErrors = [err830];
+                      } else {
+                        vErrors.push(err830);
+                      }
+                      errors++;
+                    }
+                    for (const key103 in data357) {
+                      if (!(key103 === "path" || key103 === "equals" || key103 === "includes")) {
+                        const err831 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key103 }, message: "must NOT have additional properties" };
+                        if (vErrors === null) {
+                          vErrors = [err831];
+                        } else {
+                          vErrors.push(err831);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data357.path !== void 0) {
+                      let data358 = data357.path;
+                      if (typeof data358 === "string") {
+                        if (!pattern8.test(data358)) {
+                          const err832 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err832];
+                          } else {
+                            vErrors.push(err832);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err833 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err833];
+                        } else {
+                          vErrors.push(err833);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data357.equals !== void 0) {
+                      let data359 = data357.equals;
+                      if (typeof data359 !== "string" && !(typeof data359 == "number") && typeof data359 !== "boolean") {
+                        const err834 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
+                        if (vErrors === null) {
+                          vErrors = [err834];
+                        } else {
+                          vErrors.push(err834);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data357.includes !== void 0) {
+                      let data360 = data357.includes;
+                      if (typeof data360 === "string") {
+                        if (!pattern5.test(data360)) {
+                          const err835 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                          if (vErrors === null) {
+                            vErrors = [err835];
+                          } else {
+                            vErrors.push(err835);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err836 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err836];
+                        } else {
+                          vErrors.push(err836);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err837 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err837];
+                    } else {
+                      vErrors.push(err837);
+                    }
+                    errors++;
+                  }
+                }
+                if (data343.within !== void 0) {
+                  let data361 = data343.within;
+                  if (!(typeof data361 == "number" && (!(data361 % 1) && !isNaN(data361))) && typeof data361 !== "string") {
+                    const err838 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err838];
+                    } else {
+                      vErrors.push(err838);
+                    }
+                    errors++;
+                  }
+                  if (typeof data361 == "number") {
+                    if (data361 > 31536e7 || isNaN(data361)) {
+                      const err839 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err839];
+                      } else {
+                        vErrors.push(err839);
+                      }
+                      errors++;
+                    }
+                    if (data361 < 1 || isNaN(data361)) {
+                      const err840 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err840];
+                      } else {
+                        vErrors.push(err840);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data361 === "string") {
+                    if (!pattern13.test(data361)) {
+                      const err841 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err841];
+                      } else {
+                        vErrors.push(err841);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err842 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key97.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err842];
+                } else {
+                  vErrors.push(err842);
                 }
                 errors++;
               }
             }
           } else {
-            const err174 = { instancePath: instancePath + "/commands/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            const err843 = { instancePath: instancePath + "/commands/" + key95.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
-              vErrors = [err174];
+              vErrors = [err843];
             } else {
-              vErrors.push(err174);
+              vErrors.push(err843);
             }
             errors++;
           }
         }
       } else {
-        const err175 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err844 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err175];
+          vErrors = [err844];
         } else {
-          vErrors.push(err175);
+          vErrors.push(err844);
         }
         errors++;
       }
     }
   } else {
-    const err176 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err845 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err176];
+      vErrors = [err845];
     } else {
-      vErrors.push(err176);
+      vErrors.push(err845);
     }
     errors++;
   }
@@ -1973,9 +9446,9 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
 validate20.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate21;
 var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "can", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
-var pattern36 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern41 = new RegExp("^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-var pattern49 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+var pattern159 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern164 = new RegExp("^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var pattern172 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
 function validate21(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -2067,7 +9540,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern36.test(data1)) {
+        if (!pattern159.test(data1)) {
           const err8 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" }, message: 'must match pattern "^[A-HJ-NPR-Z0-9]{17}$"' };
           if (vErrors === null) {
             vErrors = [err8];
@@ -2309,7 +9782,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         if (data11.url !== void 0) {
           let data12 = data11.url;
           if (typeof data12 === "string") {
-            if (!pattern41.test(data12)) {
+            if (!pattern164.test(data12)) {
               const err30 = { instancePath: instancePath + "/mqtt/url", schemaPath: "#/properties/mqtt/properties/url/pattern", keyword: "pattern", params: { pattern: "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
               if (vErrors === null) {
                 vErrors = [err30];
@@ -2604,7 +10077,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
           }
           if (typeof data23 === "string") {
-            if (!pattern49.test(data23)) {
+            if (!pattern172.test(data23)) {
               const err57 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
               if (vErrors === null) {
                 vErrors = [err57];

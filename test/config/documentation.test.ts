@@ -7,6 +7,7 @@ import { profileDefaults } from '../../config/defaults.ts';
 import { loadProfile } from '../../config/profile.ts';
 import { profileSchema } from '../../config/profile-schema.ts';
 import { readDuration } from '../../config/quantities.ts';
+import { channels } from '../../protocol/channels.ts';
 import { slots } from '../../protocol/slots.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -56,9 +57,22 @@ test('the defaults in the tables are those of the loader', () => {
   expect(readDuration(cell('waypoints', 'interval'))).toBe(waypoints.interval);
   expect(Number(cell('waypoints', 'distance'))).toBe(waypoints.distance);
   expect(Number(cell('waypoints', 'heading'))).toBe(waypoints.heading);
+  const { alert, trip, collision, theft } = profileDefaults;
+  expect(readDuration(cell('alerts', 'on'))).toBe(alert.on);
+  expect(readDuration(cell('alerts', 'off'))).toBe(alert.off);
+  expect(readDuration(cell('trips', 'grace'))).toBe(trip.grace);
+  expect(Number(cell('trips', 'moving'))).toBe(trip.moving);
+  expect(readDuration(cell('trips', 'silence'))).toBe(trip.silence);
+  const more = 'maintenance, collision, acceleration and key';
+  expect(Number(cell(more, 'threshold'))).toBe(collision.threshold);
+  expect(Number(cell(more, 'speedChange'))).toBe(collision.speedChange);
+  expect(readDuration(cell(more, 'before'))).toBe(collision.before);
+  expect(readDuration(cell(more, 'after'))).toBe(collision.after);
+  expect(Number(cell(more, 'distance'))).toBe(theft.distance);
+  expect(readDuration(cell(more, 'within'))).toBe(theft.within);
 });
 
 test('the list of paths is complete', () => {
   const list = readFileSync(new URL('config/generated/status-paths.md', root), 'utf8');
-  expect(list.match(/^\| `[^`]+`/gm)).toEqual(slots.map(({ path }) => `| \`${path}\``));
+  expect(list.match(/^\| `[^`]+`/gm)).toEqual([...slots, ...channels].map(({ path }) => `| \`${path}\``));
 });

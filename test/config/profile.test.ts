@@ -9,6 +9,8 @@ import type { VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
 import { loadProfile, type Profile } from '../../config/profile.ts';
 import { shippedNames, shippedProfiles } from '../../config/shipped.ts';
+import { channelByPath } from '../../protocol/channels.ts';
+import { recordingDefaults } from '../../protocol/recording.ts';
 
 import { car } from './car.ts';
 
@@ -72,6 +74,10 @@ test('a profile becomes plain data with every default filled in', () => {
       default: { interval: 2000, deadBand: 0, heartbeat: 60000 },
       'kinetic.speed': { interval: 2000, deadBand: 0.5, heartbeat: 60000 },
     },
+    alerts: { default: recordingDefaults.alert },
+    trips: recordingDefaults.trip,
+    collisions: recordingDefaults.collision,
+    thefts: recordingDefaults.theft,
     waypoints: { interval: 10000, distance: 50, heading: 15 },
     commands: {
       'doors.lock': {
@@ -91,6 +97,52 @@ test('a profile becomes plain data with every default filled in', () => {
       },
     },
   } satisfies Profile);
+});
+
+test('what recorders take beside Status are sources of channels, with their rules', () => {
+  const { profile, diagnostics } = load(
+    `${car()}alerts:
+  FuelLevelLow: { signal: DASH.Fuel, severity: Warning, on: 1s }
+  EngineFault: { signal: DASH.Engine, map: { 1: true, 0: false } }
+maintenance: { days: { signal: DASH.Days, timeout: 1d } }
+collision: { side: { signal: ACU.Side, map: { 1: Front, 2: Rear } } }
+acceleration: { longitudinal: [{ signal: ACU.X }, { signal: ESP.X }] }
+key: { present: { signal: BODY.Key } }
+trips: { grace: 2m }
+impact: { threshold: 40, after: 2s }
+theft: { distance: 50 }
+`,
+  );
+  expect(diagnostics).toEqual([]);
+  const channels = profile?.sources.filter(({ path }) => channelByPath.has(path));
+  expect(channels?.map(({ path, priority, line }) => [path, priority, line])).toEqual([
+    ['alerts.FuelLevelLow', 0, 25],
+    ['alerts.EngineFault', 0, 26],
+    ['maintenance.days', 0, 27],
+    ['collision.side', 0, 28],
+    ['acceleration.longitudinal', 0, 29],
+    ['acceleration.longitudinal', 1, 29],
+    ['key.present', 0, 30],
+  ]);
+  expect(profile?.alerts).toEqual({
+    default: recordingDefaults.alert,
+    FuelLevelLow: { severity: 'Warning', on: 1000, off: 10_000 },
+    EngineFault: { on: 3000, off: 10_000 },
+  });
+  expect(profile?.trips).toEqual({ ...recordingDefaults.trip, grace: 120_000 });
+  expect(profile?.collisions).toEqual({ ...recordingDefaults.collision, threshold: 40, after: 2000 });
+  expect(profile?.thefts).toEqual({ ...recordingDefaults.theft, distance: 50 });
+});
+
+test('an unknown alert and a wrong side are faults at their lines', () => {
+  const { profile, diagnostics } = load(
+    `${car()}alerts: { FuelLevelLw: { signal: DASH.Fuel } }\ncollision: { side: { signal: ACU.Side, map: { 1: Fron } } }\n`,
+  );
+  expect(profile).toBeUndefined();
+  expect(diagnostics.map(({ line, fix }) => [line, fix])).toEqual([
+    [24, 'did you mean FuelLevelLow?'],
+    [25, 'did you mean Front?'],
+  ]);
 });
 
 test('the core takes it as it is', () => {
