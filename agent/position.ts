@@ -64,7 +64,9 @@ export class PositionGate {
   /** Privacy takes positions away: what Status knows goes, and what comes is kept until it may be shown. */
   hide(hidden: boolean): void {
     this.#hidden = hidden;
-    // The next position is shown also when it is the last one still, and is not measured against a hidden way.
+    // The next position must be heard whole after the change, is shown also when it is the last one still, and is not
+    // measured against a hidden way.
+    this.#heard = 0;
     this.#changed = true;
     this.#last = undefined;
   }

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Channels } from '../../agent/channels.ts';
+import { Mapping } from '../../agent/mapping.ts';
+import { hiddenFrom } from '../../agent/privacy.ts';
+import type { SourceMapping } from '../../agent/profile.ts';
+import { Status, type StatusObserver } from '../../agent/status.ts';
+import { channelByPath, channels } from '../../protocol/channels.ts';
+import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
+
+const T = Date.UTC(2026, 0, 1);
+const states = { 0: 'None', 1: 'Geolocation', 2: 'Full' };
+
+const paths = [
+  'privacy.state',
+  'kinetic.speed',
+  'odometer.mileage',
+  'safety.beltStatus.Driver.belt',
+  'lastPosition.latitude',
+  'lastPosition.longitude',
+  'alerts.FuelLevelLow',
+  'collision.detected',
+] as const;
+type Path = (typeof paths)[number];
+
+const maps: Partial<Record<Path, SourceMapping['map']>> = {
+  'privacy.state': states,
+  'safety.beltStatus.Driver.belt': { 0: 'Normal', 1: 'Omission' },
+};
+
+function setUp(seen: StatusObserver = { changed: () => undefined }) {
+  const status = new Status();
+  const heard = new Channels();
+  status.observe(seen);
+  const mapping = new Mapping(status, heard, {
+    name: 'test',
+    sources: paths.map((path) => {
+      const map = maps[path];
+      const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
+      return map === undefined ? plain : { ...plain, map };
+    }),
+    constants: { 'energies.Electric.subType': 'ElectricEnergy' },
+    telemetry: {},
+    waypoints: { interval: 1, distance: 1, heading: 1 },
+    commands: {},
+  });
+  const index = (path: Path): number => paths.indexOf(path);
+  return {
+    status,
+    mapping,
+    give: (path: Path, value: number, at: number) => {
+      mapping.reading(index(path), value, value, at);
+      mapping.settled(at);
+    },
+    locate: (latitude: number, at: number) => {
+      mapping.reading(index('lastPosition.latitude'), latitude, latitude, at);
+      mapping.reading(index('lastPosition.longitude'), 2, 2, at);
+      mapping.settled(at);
+    },
+    alive: (path: Path, at: number) => mapping.alive([index(path)], at),
+    value: (path: string) => status.value(slotByPath.get(path) as Slot),
+    channel: (path: string) => heard.value(channelByPath.get(path) as never),
+  };
+}
+
+describe('privacy', () => {
+  test('Geolocation takes every position away and nothing else', () => {
+    const { give, locate, value } = setUp();
+    give('kinetic.speed', 50, T);
+    locate(48, T);
+    give('privacy.state', 1, T + 1000);
+    expect(value('lastPosition.latitude')).toBeUndefined();
+    locate(48.001, T + 2000);
+    expect(value('lastPosition.latitude')).toBeUndefined();
+    expect(value('lastPosition.type')).toBeUndefined();
+    expect(value('kinetic.speed')).toBe(50);
+    give('privacy.state', 0, T + 3000);
+    expect(value('lastPosition.latitude')).toBeUndefined();
+    locate(48.002, T + 4000);
+    expect(value('lastPosition.latitude')).toBe(48.002);
+  });
+
+  test('Full leaves the privacy state, belts and collisions', () => {
+    const { give, value, channel } = setUp();
+    give('kinetic.speed', 50, T);
+    give('safety.beltStatus.Driver.belt', 0, T);
+    give('privacy.state', 2, T + 1000);
+    give('kinetic.speed', 60, T + 2000);
+    give('safety.beltStatus.Driver.belt', 1, T + 2000);
+    give('alerts.FuelLevelLow', 1, T + 2000);
+    give('collision.detected', 1, T + 2000);
+    expect(value('kinetic.speed')).toBeUndefined();
+    expect(value('energies.Electric.subType')).toBeUndefined();
+    expect(value('privacy.state')).toBe('Full');
+    expect(value('safety.beltStatus.Driver.belt')).toBe('Omission');
+    expect(channel('alerts.FuelLevelLow')).toBeUndefined();
+    expect(channel('collision.detected')).toBe(true);
+  });
+
+  test('a value that stood through privacy comes back when its frame is heard again, at that time', () => {
+    const { give, alive, value, status, channel } = setUp();
+    give('odometer.mileage', 1000, T);
+    give('alerts.FuelLevelLow', 1, T);
+    give('privacy.state', 2, T + 1000);
+    alive('odometer.mileage', T + 2000);
+    expect(value('odometer.mileage')).toBeUndefined();
+    give('privacy.state', 0, T + 3000);
+    expect(value('odometer.mileage')).toBeUndefined();
+    alive('odometer.mileage', T + 4000);
+    alive('alerts.FuelLevelLow', T + 4000);
+    expect(value('odometer.mileage')).toBe(1000);
+    expect(status.contents().odometer?.createdAt).toBe(T + 4000);
+    expect(channel('alerts.FuelLevelLow')).toBe(true);
+    // The next frame that is decoded brings the constants back.
+    give('kinetic.speed', 1, T + 5000);
+    expect(value('energies.Electric.subType')).toBe('ElectricEnergy');
+  });
+
+  test('a car declared stolen shows itself whatever is chosen in it', () => {
+    const { give, locate, mapping, value } = setUp();
+    give('privacy.state', 2, T);
+    mapping.expose(true, T + 1000);
+    locate(48, T + 2000);
+    give('kinetic.speed', 30, T + 2000);
+    expect(value('lastPosition.latitude')).toBe(48);
+    mapping.expose(false, T + 3000);
+    expect(value('lastPosition.latitude')).toBeUndefined();
+    expect(value('kinetic.speed')).toBeUndefined();
+  });
+
+  test('what an earlier run knew of privacy holds from the first frame on', () => {
+    const { status, mapping, give, value } = setUp();
+    status.restore({ privacy: { createdAt: T, state: 'Full' } });
+    mapping.resume();
+    give('kinetic.speed', 50, T + 1000);
+    expect(value('kinetic.speed')).toBeUndefined();
+  });
+
+  test('every path that holds a place is one that Geolocation hides', () => {
+    const places = [...slots, ...channels].filter(({ path }) => /position|latitude|longitude|altitude/i.test(path));
+    expect(places.length).toBeGreaterThan(8);
+    for (const { path } of places) expect(hiddenFrom(path), path).toBe(1);
+  });
+
+  test('no order of readings shows what privacy forbids', () => {
+    const step = fc.oneof(
+      fc.record({ path: fc.constantFrom(...paths), value: fc.integer({ min: 0, max: 2 }) }),
+      fc.record({ path: fc.constantFrom(...paths), value: fc.constant(-1) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let level = 0;
+        const shown: string[] = [];
+        const rig = setUp({ changed: (slot) => shown.push(slot.path) });
+        for (const [n, { path, value }] of steps.entries()) {
+          shown.length = 0;
+          if (value < 0) rig.alive(path, T + n * 1000);
+          else rig.give(path, value, T + n * 1000);
+          if (path === 'privacy.state' && value >= 0) level = value;
+          for (const seen of shown) expect(hiddenFrom(seen), seen).toBeGreaterThan(level);
+          for (const slot of slots) {
+            if (rig.status.value(slot) !== undefined) expect(hiddenFrom(slot.path), slot.path).toBeGreaterThan(level);
+          }
+        }
+      }),
+    );
+  });
+});
