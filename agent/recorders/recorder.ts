@@ -19,3 +19,9 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
   /** The clock became known: times up to now were `by` ms behind. */
   correct?(by: number): void;
 }
+
+/** Tells which trip is going on. */
+export interface TripReader {
+  /** Id of the open trip. */
+  readonly current: string | undefined;
+}

@@ -1,0 +1,58 @@
+import type { AlarmRecord } from '../../protocol/schema/alarm.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { StatusWriter } from '../mapping.ts';
+import { presentPosition } from '../position.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import type { Recorder } from './recorder.ts';
+
+const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+const activation = slot('alarm.status.activation');
+const type = slot('alarm.trigger.type');
+const startAt = slot('alarm.trigger.startAt');
+const place = slot('alarm.trigger.position');
+
+type Activation = NonNullable<AlarmRecord['status']>['activation'];
+type Trigger = NonNullable<AlarmRecord['trigger']>;
+
+/**
+ * Records that the burglar alarm was armed or disarmed, and what set it off. That it is quiet again (`NoBreakIn`) is
+ * in Status and no record. What the alarm is when the car is first read is no change, so no record either.
+ */
+export class AlarmRecorder implements Recorder {
+  readonly name = 'alarm';
+  readonly #status: StatusReader;
+  readonly #writer: StatusWriter;
+  readonly #records: Records;
+
+  constructor(status: StatusReader, writer: StatusWriter, records: Records) {
+    this.#status = status;
+    this.#writer = writer;
+    this.#records = records;
+  }
+
+  changed(changed: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
+    if (changed === activation && previous !== undefined) {
+      this.#put({ status: { createdAt: Math.round(at), activation: value as Activation } }, at);
+    } else if (changed === type) this.#trigger(value as Trigger['type'], previous, at);
+  }
+
+  tick(): void {}
+  flush(): void {}
+
+  #trigger(value: Trigger['type'], previous: SlotValue | undefined, at: number): void {
+    const position = presentPosition(this.#status);
+    // The interface has no trigger without its moment; the alarm's own frame has only its kind.
+    this.#writer.set(startAt, Math.round(at), at);
+    if (position === undefined) this.#writer.remove(place, at);
+    else this.#writer.set(place, position, at);
+    if (value === 'NoBreakIn' || previous === undefined) return;
+    const trigger: Trigger = { createdAt: Math.round(at), type: value, startAt: Math.round(at) };
+    this.#put({ trigger: position === undefined ? trigger : { ...trigger, position } }, at);
+  }
+
+  #put(what: Pick<AlarmRecord, 'status' | 'trigger'>, at: number): void {
+    const createdAt = Math.round(at);
+    this.#records.put('alarm', { createdAt, id: this.#records.newId(createdAt), ...what });
+  }
+}

@@ -1,0 +1,155 @@
+import { type Channel, channels } from '../../protocol/channels.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { type AlertRule, recordingDefaults } from '../../protocol/recording.ts';
+import type { Alert } from '../../protocol/schema/alert.ts';
+import type { AlertType } from '../../protocol/schema/alert-types.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { presentPosition } from '../position.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import type { Recorder, TripReader } from './recorder.ts';
+
+const SECTION = 'alerts.';
+const privacy = slotByPath.get('privacy.state') as Slot;
+
+/**
+ * One type of alert. A lamp that is lit becomes an alert after the rule's `on`, an alert whose lamp is dark ends after
+ * `off`, each dated from when the lamp changed:
+ *
+ *     idle → rising → active → falling → idle       rising → idle, falling → active when the lamp changes back
+ */
+interface Track {
+  readonly type: AlertType;
+  readonly rule: AlertRule;
+  phase: 'idle' | 'rising' | 'active' | 'falling';
+  /** When the lamp changed, in the phases rising and falling. */
+  since: number;
+  record: Alert | undefined;
+}
+
+export interface AlertParts {
+  readonly status: StatusReader;
+  readonly records: Records;
+  readonly trips: TripReader;
+  /** By type; `default` for the rest. */
+  readonly rules: Readonly<Record<string, AlertRule>> | undefined;
+}
+
+/** Makes one alert of a lamp that stands for long enough, from its begin to its end. */
+export class AlertRecorder implements Recorder {
+  readonly name = 'alert';
+  readonly #parts: AlertParts;
+  readonly #tracks = new Map<Channel, Track>();
+
+  constructor(parts: AlertParts) {
+    this.#parts = parts;
+  }
+
+  changed(): void {}
+
+  channel(channel: Channel, value: SlotValue, at: number): void {
+    if (!channel.path.startsWith(SECTION)) return;
+    const track = this.#track(channel);
+    // The lamp may have stood for long enough before it changes now, without a tick between.
+    this.#advance(track, at);
+    if (value === true) {
+      if (track.phase === 'idle') enter(track, 'rising', at);
+      else if (track.phase === 'falling') track.phase = 'active';
+    } else if (track.phase === 'rising') track.phase = 'idle';
+    else if (track.phase === 'active') enter(track, 'falling', at);
+    this.#advance(track, at);
+  }
+
+  tick(now: number): void {
+    // Under full privacy nothing is recorded; what stands then is taken up when it ends.
+    if (this.#parts.status.value(privacy) === 'Full') return;
+    for (const track of this.#tracks.values()) this.#advance(track, now);
+  }
+
+  flush(): void {}
+
+  state(): unknown {
+    const open = [...this.#tracks].filter(([, { phase }]) => phase !== 'idle');
+    return open.map(([channel, { phase, since, record }]) => ({ path: channel.path, phase, since, record }));
+  }
+
+  restore(state: unknown): void {
+    if (!Array.isArray(state)) throw new VigieError('input.malformed', 'the open alerts are no list');
+    for (const kept of state as readonly Partial<Track & { path: string }>[]) {
+      const channel = channels.find(({ path }) => path === kept.path);
+      if (channel === undefined || kept.phase === undefined || typeof kept.since !== 'number') continue;
+      const track = this.#track(channel);
+      track.phase = kept.phase;
+      track.since = kept.since;
+      track.record = kept.record;
+    }
+  }
+
+  correct(by: number): void {
+    for (const track of this.#tracks.values()) {
+      track.since += by;
+      if (track.record === undefined) continue;
+      const { startedAt, createdAt } = track.record;
+      track.record = { ...track.record, startedAt: startedAt + by, createdAt: createdAt + by };
+    }
+  }
+
+  #track(channel: Channel): Track {
+    const known = this.#tracks.get(channel);
+    if (known !== undefined) return known;
+    const type = channel.path.slice(SECTION.length) as AlertType;
+    const rule = this.#parts.rules?.[type] ?? this.#parts.rules?.['default'] ?? recordingDefaults.alert;
+    const track: Track = { type, rule, phase: 'idle', since: 0, record: undefined };
+    this.#tracks.set(channel, track);
+    return track;
+  }
+
+  #advance(track: Track, now: number): void {
+    // A clock that stepped back begins the wait anew: how long the lamp has stood cannot be said.
+    if (now < track.since) track.since = now;
+    const stood = now - track.since;
+    if (track.phase === 'rising' && stood >= track.rule.on) this.#begin(track);
+    else if (track.phase === 'falling' && stood >= track.rule.off) this.#end(track);
+  }
+
+  #begin(track: Track): void {
+    const { status, records, trips } = this.#parts;
+    const { type, rule, since } = track;
+    const at = Math.round(since);
+    const position = presentPosition(status);
+    const record: Alert = {
+      createdAt: at,
+      id: records.newId(at),
+      active: true,
+      type,
+      ...(rule.severity === undefined ? {} : { severity: rule.severity }),
+      startedAt: at,
+      ...(position === undefined ? {} : { startPosition: position }),
+      ...(trips.current === undefined ? {} : { tid: trips.current }),
+    };
+    track.phase = 'active';
+    track.record = record;
+    records.put('alert', record);
+  }
+
+  #end(track: Track): void {
+    const { status, records } = this.#parts;
+    track.phase = 'idle';
+    if (track.record === undefined) return;
+    const endAt = Math.max(Math.round(track.since), track.record.startedAt);
+    const position = presentPosition(status);
+    records.put('alert', {
+      ...track.record,
+      active: false,
+      updatedAt: endAt,
+      endAt,
+      ...(position === undefined ? {} : { endPosition: position }),
+    });
+    track.record = undefined;
+  }
+}
+
+function enter(track: Track, phase: 'rising' | 'falling', at: number): void {
+  track.phase = phase;
+  track.since = at;
+}

@@ -1,0 +1,96 @@
+import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import type { Maintenance } from '../../protocol/schema/maintenance.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import type { Recorder } from './recorder.ts';
+
+const days = channelByPath.get('maintenance.days') as Channel;
+const mileage = channelByPath.get('maintenance.mileage') as Channel;
+const privacy = slotByPath.get('privacy.state') as Slot;
+
+/** The way left is told anew when it has changed by this, km: once for some days of driving, not every tenth. */
+const STEP = 50;
+/** More time or way left than before by this much: the car was serviced, and the next service is another record. */
+const SERVICED = { days: 14, km: 500 };
+
+interface State {
+  readonly record: Maintenance | undefined;
+}
+
+/** Tells when the car is next due for service: a record from one service to the next. */
+export class MaintenanceRecorder implements Recorder {
+  readonly name = 'maintenance';
+  readonly #status: StatusReader;
+  readonly #records: Records;
+  #days: number | undefined;
+  #mileage: number | undefined;
+  #record: Maintenance | undefined;
+  #changed = false;
+
+  constructor(status: StatusReader, records: Records) {
+    this.#status = status;
+    this.#records = records;
+  }
+
+  changed(): void {}
+
+  channel(channel: Channel, value: SlotValue): void {
+    if (typeof value !== 'number') return;
+    if (channel === days) this.#days = value;
+    else if (channel === mileage) this.#mileage = value;
+    else return;
+    this.#changed = true;
+  }
+
+  tick(now: number): void {
+    if (!this.#changed || this.#status.value(privacy) === 'Full') return;
+    this.#changed = false;
+    if (!this.#worthTelling()) return;
+    const at = Math.round(now);
+    const before = this.#serviced() ? undefined : this.#record;
+    const record: Maintenance = {
+      createdAt: before?.createdAt ?? at,
+      id: before?.id ?? this.#records.newId(at),
+      ...(before === undefined ? {} : { updatedAt: Math.max(at, before.createdAt) }),
+      ...(this.#days === undefined ? {} : { daysBeforeMaintenance: this.#days }),
+      ...(this.#mileage === undefined ? {} : { mileageBeforeMaintenance: this.#mileage }),
+    };
+    this.#record = record;
+    this.#records.put('maintenance', record);
+  }
+
+  flush(): void {}
+
+  state(): unknown {
+    return { record: this.#record } satisfies State;
+  }
+
+  restore(state: unknown): void {
+    this.#record = (state as Partial<State>).record;
+    // Until the car speaks of both again, what was known of the other still holds.
+    this.#days = this.#record?.daysBeforeMaintenance;
+    this.#mileage = this.#record?.mileageBeforeMaintenance;
+  }
+
+  correct(by: number): void {
+    if (this.#record !== undefined) this.#record = { ...this.#record, createdAt: this.#record.createdAt + by };
+  }
+
+  #worthTelling(): boolean {
+    const told = this.#record;
+    if (told === undefined || told.daysBeforeMaintenance !== this.#days) return true;
+    const before = told.mileageBeforeMaintenance;
+    const now = this.#mileage;
+    if (before === undefined || now === undefined) return before !== now;
+    return Math.abs(now - before) >= STEP || now < 0 !== before < 0;
+  }
+
+  #serviced(): boolean {
+    const more = (now: number | undefined, before: number | undefined): number => (now ?? 0) - (before ?? now ?? 0);
+    return (
+      more(this.#days, this.#record?.daysBeforeMaintenance) > SERVICED.days ||
+      more(this.#mileage, this.#record?.mileageBeforeMaintenance) > SERVICED.km
+    );
+  }
+}

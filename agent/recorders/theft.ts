@@ -1,0 +1,200 @@
+import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { recordingDefaults, type TheftRule } from '../../protocol/recording.ts';
+import type { Theft } from '../../protocol/schema/theft.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { StatusWriter } from '../mapping.ts';
+import { distance, presentPosition } from '../position.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import type { Recorder } from './recorder.ts';
+
+const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+const trigger = slot('alarm.trigger.type');
+const ignition = slot('ignition.type');
+const latitude = slot('lastPosition.latitude');
+const longitude = slot('lastPosition.longitude');
+const mileage = slot('odometer.mileage');
+const stolen = {
+  state: slot('stolen.state'),
+  id: slot('stolen.id'),
+  startedAt: slot('stolen.startedAt'),
+  startPosition: slot('stolen.startPosition'),
+};
+const keyPresent = channelByPath.get('key.present') as Channel;
+
+/** The alarm says by these that somebody drives without the right key. */
+const keyless: ReadonlySet<SlotValue> = new Set(['KeyLearning', 'UnauthenticatedStartup']);
+
+/** The alarm went off here: movement from here without a key is a theft. */
+interface Suspicion {
+  at: number;
+  readonly keyless: boolean;
+  readonly place: { readonly latitude: number; readonly longitude: number } | undefined;
+  /** km */
+  readonly mileage: number | undefined;
+}
+
+interface State {
+  readonly theft: Theft | undefined;
+  readonly suspicion: Suspicion | undefined;
+}
+
+export interface TheftParts {
+  readonly status: StatusReader;
+  readonly writer: StatusWriter;
+  readonly records: Records;
+  readonly rule: TheftRule | undefined;
+}
+
+/**
+ * Knows whether the car counts as stolen: declared by command until it is declared found, or found out by the car
+ * (alarm, then movement without key) until a key is there again or it is declared found.
+ */
+export class TheftRecorder implements Recorder {
+  readonly name = 'stolen';
+  readonly #parts: TheftParts;
+  readonly #rule: TheftRule;
+  #theft: Theft | undefined;
+  #suspicion: Suspicion | undefined;
+  #key: boolean | undefined;
+
+  constructor(parts: TheftParts) {
+    this.#parts = parts;
+    this.#rule = parts.rule ?? recordingDefaults.theft;
+  }
+
+  /** The theft that is going on. */
+  get current(): Theft | undefined {
+    return this.#theft;
+  }
+
+  /** The owner says by command that the car is stolen, or that it is not, or no longer. */
+  declare(isStolen: boolean, at: number): void {
+    if (!isStolen) {
+      this.#end(at);
+      return;
+    }
+    // Whoever drives it now has no say in what it shows.
+    this.#parts.writer.expose(true, at);
+    if (this.#theft === undefined) this.#begin('Declared', at);
+    else if (this.#theft.origin !== 'Declared') this.#put({ ...this.#theft, origin: 'Declared' }, at);
+  }
+
+  changed(changed: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
+    if (changed === trigger) {
+      if (value === 'NoBreakIn' || previous === undefined) return;
+      this.#suspicion = {
+        at,
+        keyless: keyless.has(value),
+        place: this.#place(),
+        mileage: this.#parts.status.value(mileage) as number | undefined,
+      };
+    } else if (changed === latitude || changed === longitude || changed === mileage) this.#look(at);
+  }
+
+  channel(channel: Channel, value: SlotValue, at: number): void {
+    if (channel !== keyPresent) return;
+    this.#key = value === true;
+    if (!this.#key) return;
+    this.#suspicion = undefined;
+    if (this.#theft?.origin === 'Alarm') this.#end(at);
+  }
+
+  tick(now: number): void {
+    const suspicion = this.#suspicion;
+    if (suspicion === undefined) return;
+    // A clock that stepped back must not keep a suspicion for ever.
+    if (now < suspicion.at) suspicion.at = now;
+    if (now - suspicion.at > this.#rule.within) this.#suspicion = undefined;
+  }
+
+  flush(): void {}
+
+  state(): unknown {
+    return { theft: this.#theft, suspicion: this.#suspicion } satisfies State;
+  }
+
+  restore(state: unknown): void {
+    const { theft, suspicion } = state as Partial<State>;
+    if (theft !== undefined && typeof theft.id !== 'string') {
+      throw new VigieError('input.malformed', 'the theft that was kept has no id');
+    }
+    this.#theft = theft;
+    this.#suspicion = suspicion;
+    if (theft?.origin === 'Declared') this.#parts.writer.expose(true, theft.startedAt);
+  }
+
+  correct(by: number): void {
+    if (this.#suspicion !== undefined) this.#suspicion.at += by;
+    if (this.#theft === undefined) return;
+    const { createdAt, startedAt } = this.#theft;
+    this.#theft = { ...this.#theft, createdAt: createdAt + by, startedAt: startedAt + by };
+  }
+
+  /** The car moved: is it without key, and far enough from where the alarm went off? */
+  #look(at: number): void {
+    const suspicion = this.#suspicion;
+    if (suspicion === undefined || this.#theft !== undefined || at - suspicion.at > this.#rule.within) return;
+    if (!this.#withoutKey(suspicion) || this.#way(suspicion) < this.#rule.distance) return;
+    this.#suspicion = undefined;
+    this.#begin('Alarm', at);
+  }
+
+  #withoutKey(suspicion: Suspicion): boolean {
+    if (suspicion.keyless || this.#key === false) return true;
+    // A car that does not speak of keys and rolls with the ignition off is being towed.
+    return this.#key === undefined && this.#parts.status.value(ignition) === 'Stop';
+  }
+
+  /** Metres from where the alarm went off, by what is known. */
+  #way(suspicion: Suspicion): number {
+    const place = this.#place();
+    const driven = this.#parts.status.value(mileage) as number | undefined;
+    const byPlace = place === undefined || suspicion.place === undefined ? 0 : distance(suspicion.place, place);
+    const byMileage = driven === undefined || suspicion.mileage === undefined ? 0 : (driven - suspicion.mileage) * 1000;
+    return Math.max(byPlace, byMileage);
+  }
+
+  #place(): Suspicion['place'] {
+    const { status } = this.#parts;
+    const [north, east] = [status.value(latitude), status.value(longitude)];
+    return typeof north === 'number' && typeof east === 'number' ? { latitude: north, longitude: east } : undefined;
+  }
+
+  #begin(origin: Theft['origin'], at: number): void {
+    const { status, writer, records } = this.#parts;
+    const startedAt = Math.round(at);
+    const startPosition = presentPosition(status);
+    const theft: Theft = {
+      createdAt: startedAt,
+      id: records.newId(startedAt),
+      state: true,
+      startedAt,
+      ...(startPosition === undefined ? {} : { startPosition }),
+      ...(origin === undefined ? {} : { origin }),
+    };
+    this.#theft = theft;
+    records.put('stolen', theft);
+    writer.set(stolen.id, theft.id, at);
+    writer.set(stolen.startedAt, startedAt, at);
+    if (startPosition !== undefined) writer.set(stolen.startPosition, startPosition, at);
+    writer.set(stolen.state, true, at);
+  }
+
+  #end(at: number): void {
+    const theft = this.#theft;
+    if (theft === undefined) return;
+    const endPosition = presentPosition(this.#parts.status);
+    const endAt = Math.max(Math.round(at), theft.startedAt);
+    this.#put({ ...theft, state: false, endAt, ...(endPosition === undefined ? {} : { endPosition }) }, endAt);
+    this.#theft = undefined;
+    for (const slot of Object.values(stolen)) this.#parts.writer.remove(slot, at);
+    this.#parts.writer.expose(false, at);
+  }
+
+  #put(theft: Theft, at: number): void {
+    this.#theft = { ...theft, updatedAt: Math.max(Math.round(at), theft.createdAt) };
+    this.#parts.records.put('stolen', this.#theft);
+  }
+}

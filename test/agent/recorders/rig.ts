@@ -1,0 +1,85 @@
+/** One recorder behind the real mapping, with what it puts checked as the outbox would. */
+import { Channels } from '../../../agent/channels.ts';
+import { Mapping } from '../../../agent/mapping.ts';
+import type { Publisher } from '../../../agent/ports.ts';
+import type { SourceMapping } from '../../../agent/profile.ts';
+import type { Recorder } from '../../../agent/recorders/recorder.ts';
+import { type RecordKind, Records } from '../../../agent/records.ts';
+import { Status } from '../../../agent/status.ts';
+import { encodeMessage } from '../../../protocol/cbor/message.ts';
+import { channelByPath } from '../../../protocol/channels.ts';
+import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
+import { type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { KeptRecords } from '../../rig/keeping.ts';
+
+export interface RecorderRig {
+  readonly status: Status;
+  readonly channels: Channels;
+  readonly mapping: Mapping;
+  readonly records: Records;
+  /** Everything put so far, in order. */
+  readonly put: { readonly kind: BodyKind; readonly body: unknown }[];
+  /** Gives a path of Status or a channel a value, as a signal of the car would. */
+  give(path: string, value: SlotValue, at: number): void;
+  /** A fix at this place. */
+  locate(latitude: number, longitude: number, at: number): void;
+  /** Connects a recorder to Status and channels. */
+  connect(recorder: Recorder): void;
+  /** The bodies of a kind, in order. */
+  of<K extends RecordKind>(kind: K): Body<K>[];
+}
+
+/** `paths` are those that tests give values, each a signal of its own; names map to themselves by their index. */
+export function recorderRig(paths: readonly string[], store = new KeptRecords()): RecorderRig {
+  const status = new Status();
+  const channels = new Channels();
+  const put: { kind: BodyKind; body: unknown }[] = [];
+  const publisher: Publisher = {
+    put: (kind, body) => {
+      // What cannot be encoded fails here, as it does in the outbox.
+      encodeMessage({ version: 1, kind, seq: 0, boot: 1, at: Date.UTC(2026, 0, 1), clock: 'ntp', body });
+      put.push({ kind, body: structuredClone(body) });
+    },
+    secure: async (kind, body) => publisher.put(kind, body),
+  };
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const wanted = [...paths, 'lastPosition.latitude', 'lastPosition.longitude'];
+  const mapping = new Mapping(status, channels, {
+    name: 'rig',
+    sources: wanted.map((path): SourceMapping => {
+      const values = (slotByPath.get(path) ?? channelByPath.get(path))?.values;
+      const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
+      return values === undefined ? plain : { ...plain, map: Object.fromEntries(values.entries()) };
+    }),
+    constants: {},
+    telemetry: {},
+    waypoints: { interval: 1, distance: 1, heading: 1 },
+    commands: {},
+  });
+  const read = (path: string, value: SlotValue, at: number): void => {
+    const values = (slotByPath.get(path) ?? channelByPath.get(path))?.values;
+    const raw = values === undefined ? Number(value) : values.indexOf(value as string);
+    mapping.reading(wanted.indexOf(path), raw, raw, at);
+  };
+  return {
+    status,
+    channels,
+    mapping,
+    records: new Records(publisher, store, silent),
+    put,
+    give: (path, value, at) => {
+      read(path, value, at);
+      mapping.settled(at);
+    },
+    locate: (latitude, longitude, at) => {
+      read('lastPosition.latitude', latitude, at);
+      read('lastPosition.longitude', longitude, at);
+      mapping.settled(at);
+    },
+    connect: (recorder) => {
+      status.observe(recorder);
+      if (recorder.channel !== undefined) channels.observe({ channel: recorder.channel.bind(recorder) });
+    },
+    of: (kind) => put.filter((one) => one.kind === kind).map(({ body }) => body as never),
+  };
+}
