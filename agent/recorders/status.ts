@@ -3,28 +3,33 @@ import type { Publisher } from '../ports.ts';
 import type { Status } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
-/** A delta waits this long for further changes, ms: what happens is told at once, what drifts is gathered. */
+/** A change waits this long for further ones, ms: what happens is told at once, what drifts is gathered. */
 const GATHER = { event: 1_000, quantity: 10_000 };
-/**
- * The retained whole Status is not older than this while anything changes, ms: the bound on how long a late
- * subscriber, who has missed the deltas since, waits to be exact.
- */
+/** The retained whole Status is not older than this while anything changes, ms. */
 const WHOLE = 60_000;
+/** Nothing changed for this long: the whole Status is told, so that who comes now finds it as it is, ms. */
+const QUIET = 10_000;
 
 /**
- * Publishes Status: whole and retained when a subscriber may have missed something, otherwise the objects that
- * changed. While the link is down nothing is queued: the newest whole Status goes first when it is back.
+ * Publishes Status: whole and retained when a subscriber may have missed something, otherwise every object that
+ * changed since the last whole one. So a subscriber that starts at any time has the exact Status as soon as it has the
+ * retained message and the next one, whichever it missed between. While the link is down nothing is queued: the newest
+ * whole Status goes first when it is back.
  */
 export class StatusRecorder implements Recorder {
   readonly name = 'status';
   readonly #status: Status;
   readonly #publisher: Publisher;
-  /** Objects that changed, with the moment at which that is to be published. */
-  readonly #dirty = new Map<number, number>();
+  /** When what changed since the last message is to be told; infinite: nothing did. */
+  #due = Number.POSITIVE_INFINITY;
+  /** Objects that changed since the last whole Status. */
+  readonly #changed = new Set<number>();
+  #changedAt = 0;
   #live = false;
+  /** The next message must be whole. */
   #whole = true;
   #wholeAt = Number.NEGATIVE_INFINITY;
-  /** Something changed since the last whole Status. */
+  /** Something changed since the last whole Status, be it only that a value is stale. */
   #outdated = false;
 
   constructor(status: Status, publisher: Publisher) {
@@ -45,48 +50,57 @@ export class StatusRecorder implements Recorder {
   }
 
   changed(slot: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    this.#outdated = true;
-    const due = at + (slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
-    const before = this.#dirty.get(slot.object);
-    if (before === undefined || due < before) this.#dirty.set(slot.object, due);
+    this.#changed.add(slot.object);
+    this.#note(at, slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
   }
 
   /** What must be forgotten is told with the whole of what is known, at the next tick. */
-  removed(): void {
-    this.#outdated = true;
+  removed(_slot: Slot, _previous: SlotValue, at: number): void {
+    this.#note(at, 0);
     this.#whole = true;
   }
 
+  stale(_slot: Slot, _stale: boolean, at: number): void {
+    this.#note(at, GATHER.event);
+  }
+
   tick(now: number): void {
-    if (!this.#live) return;
+    if (!this.#live || !this.#outdated) return;
     // A clock that stepped back would hold everything until the old time is reached again.
-    const steppedBack = now < this.#wholeAt;
-    if (this.#outdated && (now - this.#wholeAt >= WHOLE || steppedBack)) this.#whole = true;
-    if (this.#whole) {
-      if (this.#outdated) this.#publishWhole(now);
-      return;
-    }
-    const due = new Set<number>();
-    for (const [object, at] of this.#dirty) if (now >= at) due.add(object);
-    if (due.size > 0) this.#publishObjects(due);
+    const steppedBack = now < this.#wholeAt || now < this.#changedAt - GATHER.quantity;
+    const quiet = this.#due === Number.POSITIVE_INFINITY && now - this.#changedAt >= QUIET;
+    if (this.#whole || quiet || steppedBack || now - this.#wholeAt >= WHOLE) this.#publishWhole(now);
+    else if (now >= this.#due) this.#publishChanged();
   }
 
   flush(now: number): void {
-    if (!this.#live || this.#dirty.size === 0) return;
-    if (this.#whole) this.#publishWhole(now);
-    else this.#publishObjects(new Set(this.#dirty.keys()));
+    if (!this.#live || !this.#outdated) return;
+    this.#publishWhole(now);
+  }
+
+  #note(at: number, wait: number): void {
+    this.#outdated = true;
+    this.#changedAt = at;
+    this.#due = Math.min(this.#due, at + wait);
   }
 
   #publishWhole(now: number): void {
-    this.#dirty.clear();
+    this.#changed.clear();
+    this.#due = Number.POSITIVE_INFINITY;
     this.#whole = false;
     this.#wholeAt = now;
     this.#outdated = false;
-    this.#publisher.put('status', { full: true, status: this.#status.contents() }, { retain: true, first: true });
+    const body = { full: true, status: this.#status.contents(), ...this.#stale() };
+    this.#publisher.put('status', body, { retain: true, first: true });
   }
 
-  #publishObjects(objects: ReadonlySet<number>): void {
-    for (const object of objects) this.#dirty.delete(object);
-    this.#publisher.put('status', { full: false, status: this.#status.contents(objects) });
+  #publishChanged(): void {
+    this.#due = Number.POSITIVE_INFINITY;
+    this.#publisher.put('status', { full: false, status: this.#status.contents(this.#changed), ...this.#stale() });
+  }
+
+  #stale(): { stale?: number[] } {
+    const { stale } = this.#status;
+    return stale.length === 0 ? {} : { stale: stale.map(({ id }) => id) };
   }
 }
