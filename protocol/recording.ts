@@ -41,7 +41,7 @@ export interface TripRule {
 
 /** When acceleration is a collision. */
 export interface CollisionRule {
-  /** Filtered acceleration in the plane above which an impact is looked at, m/s². */
+  /** Acceleration in the plane from which an impact is looked at, m/s². */
   readonly threshold: number;
   /** Change of speed from which it is a collision, km/h. */
   readonly speedChange: number;
@@ -75,7 +75,7 @@ export const recordingDefaults = {
     silence: 60_000,
   },
   collision: {
-    /** Harder than a kerb or a pothole filtered to 60 Hz, below the onset of belt tensioners (about 5 g). */
+    /** Harder than the hardest braking, below the onset of belt tensioners (about 5 g). */
     threshold: 30,
     /** 8 km/h within 150 ms is the trigger of an event data recorder (49 CFR 563.5). */
     speedChange: 8,

@@ -1,0 +1,72 @@
+import { type Channel, channelByPath } from '../../../protocol/channels.ts';
+import type { Samples } from './pulse.ts';
+
+const longitudinal = channelByPath.get('acceleration.longitudinal') as Channel;
+const lateral = channelByPath.get('acceleration.lateral') as Channel;
+const vertical = channelByPath.get('acceleration.vertical') as Channel;
+
+/** Bound on what is kept: four seconds at 1 kHz, and what the schema takes. */
+const CAPACITY = 4096;
+
+/** The last samples of the accelerometer; components of one moment belong together. */
+export class Accelerometer {
+  readonly #at = new Float64Array(CAPACITY);
+  readonly #axes: readonly Float64Array[] = [0, 1, 2].map(() => new Float64Array(CAPACITY));
+  readonly #measured = [false, false, false];
+  readonly #present = [0, 0, 0];
+  #count = 0;
+  #last = Number.NEGATIVE_INFINITY;
+
+  /** The moment of the newest sample, UTC ms; -Infinity: none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Acceleration in the plane at the newest sample, m/s². */
+  get plane(): number {
+    return Math.hypot(this.#present[0] as number, this.#present[1] as number);
+  }
+
+  /** True when the channel is one of its axes and the value was taken. */
+  take(channel: Channel, value: number, at: number): boolean {
+    const axis = channel === longitudinal ? 0 : channel === lateral ? 1 : channel === vertical ? 2 : -1;
+    if (axis < 0) return false;
+    // A clock that stepped back: samples of two clocks are no series.
+    if (at < this.#last) this.#count = 0;
+    if (at !== this.#last || this.#count === 0) {
+      const place = this.#count % CAPACITY;
+      this.#at[place] = at;
+      for (const [index, series] of this.#axes.entries()) series[place] = this.#present[index] as number;
+      this.#count++;
+      this.#last = at;
+    }
+    this.#measured[axis] = true;
+    this.#present[axis] = value;
+    (this.#axes[axis] as Float64Array)[(this.#count - 1) % CAPACITY] = value;
+    return true;
+  }
+
+  /** Samples with `from` ≤ at ≤ `to` and the moment of the first; undefined with fewer than two. */
+  between(from: number, to: number): (Samples & { readonly start: number }) | undefined {
+    const places: number[] = [];
+    for (let n = Math.max(0, this.#count - CAPACITY); n < this.#count; n++) {
+      const at = this.#at[n % CAPACITY] as number;
+      if (at >= from && at <= to) places.push(n % CAPACITY);
+    }
+    if (places.length < 2) return undefined;
+    const start = this.#at[places[0] as number] as number;
+    const end = this.#at[places.at(-1) as number] as number;
+    const axis = (index: 0 | 1 | 2): Float64Array | undefined =>
+      this.#measured[index] === true
+        ? Float64Array.from(places, (place) => (this.#axes[index] as Float64Array)[place] as number)
+        : undefined;
+    const [x, y, z] = [axis(0), axis(1), axis(2)];
+    return {
+      start,
+      interval: (end - start) / (places.length - 1),
+      ...(x === undefined ? {} : { longitudinal: x }),
+      ...(y === undefined ? {} : { lateral: y }),
+      ...(z === undefined ? {} : { vertical: z }),
+    };
+  }
+}

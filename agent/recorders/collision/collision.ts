@@ -1,0 +1,243 @@
+import { type Channel, channelByPath } from '../../../protocol/channels.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
+import type { Collision, CollisionSeverity, CollisionSide } from '../../../protocol/schema/collision.ts';
+import { telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { presentPosition } from '../../position.ts';
+import type { Records } from '../../records.ts';
+import type { StatusReader } from '../../status.ts';
+import type { Recorder, TripReader } from '../recorder.ts';
+import { Accelerometer } from './accelerometer.ts';
+import { impactOf } from './pulse.ts';
+import { RecentReadings } from './recent.ts';
+
+const channel = (path: string): Channel => channelByPath.get(path) as Channel;
+const detected = channel('collision.detected');
+const side = channel('collision.side');
+const severity = channel('collision.severity');
+const tippedOver = channel('collision.tippedOver');
+const pedestrian = channel('collision.pedestrian');
+const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
+
+/** An event data recorder looks for the change of speed within this time. 49 CFR 563.5, "trigger threshold"; ms. */
+const WINDOW = 150;
+/** The resting acceleration is taken from this long before the window, ms. */
+const REST = 500;
+/** Less upward than this for this long: the car stands on its side or roof (60° and more). m/s², ms */
+const UPRIGHT = 4.9;
+const LYING = 2_000;
+
+/** One that is going on: it is told at once, and again with all that was measured when `until` is reached. */
+interface Open {
+  record: Collision;
+  readonly at: number;
+  readonly until: number;
+}
+
+/** What the car said of the impact. */
+interface Said {
+  readonly side?: CollisionSide;
+  readonly severity?: CollisionSeverity;
+}
+
+export interface CollisionParts {
+  readonly status: StatusReader;
+  readonly records: Records;
+  readonly trips: TripReader;
+  readonly rule: CollisionRule | undefined;
+}
+
+/**
+ * Records collisions: those the car tells of, and those an accelerometer shows. Impacts that follow each other until
+ * the readings after the first are complete are one collision with several sides.
+ */
+export class CollisionRecorder implements Recorder {
+  readonly name = 'collision';
+  readonly #parts: CollisionParts;
+  readonly #rule: CollisionRule;
+  readonly #accelerometer = new Accelerometer();
+  readonly #recent: RecentReadings;
+  #open: Open | undefined;
+  /** The pulse crossed the threshold then, and is looked at when its window has passed. */
+  #suspected: number | undefined;
+  /** Since when the car has been lying over. */
+  #lyingSince: number | undefined;
+  #said: Said = {};
+
+  constructor(parts: CollisionParts) {
+    this.#parts = parts;
+    this.#rule = parts.rule ?? recordingDefaults.collision;
+    this.#recent = new RecentReadings(this.#rule.before + this.#rule.after + WINDOW);
+  }
+
+  changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
+    this.#recent.take(slot, value, at);
+    // What it is when the car is first read may be an old one.
+    if (slot === emergencyCall && value === 'Detected' && previous !== undefined) this.#collided(at, {});
+  }
+
+  removed(slot: Slot): void {
+    this.#recent.forget(slot);
+  }
+
+  channel(spoken: Channel, value: SlotValue, at: number): void {
+    if (typeof value === 'number' && this.#accelerometer.take(spoken, value, at)) {
+      this.#measure(spoken, value, at);
+      return;
+    }
+    if (spoken === detected && value === true) this.#collided(at, this.#said);
+    else if (spoken === side) this.#tell({ side: value as CollisionSide }, at);
+    else if (spoken === severity) this.#tell({ severity: value as CollisionSeverity }, at);
+    else if (spoken === tippedOver && value === true) this.#collided(at, {}, { tippedOver: true });
+    else if (spoken === pedestrian && value === true) this.#collided(at, {}, { pedestrian: true });
+  }
+
+  tick(now: number): void {
+    this.#judge(now);
+    this.#recent.prune(now);
+    const open = this.#open;
+    // A clock that stepped back would keep it open until the old time is reached again.
+    if (open !== undefined && (now >= open.until || now < open.at - this.#rule.after)) this.#complete(open);
+  }
+
+  flush(now: number): void {
+    this.#judge(now);
+    if (this.#open !== undefined) this.#complete(this.#open);
+  }
+
+  state(): unknown {
+    return this.#open;
+  }
+
+  restore(state: unknown): void {
+    const open = state as Partial<Open> | undefined;
+    if (typeof open?.record?.id !== 'string' || typeof open.until !== 'number' || typeof open.at !== 'number') {
+      throw new VigieError('input.malformed', 'the collision that was kept is none');
+    }
+    this.#open = open as Open;
+  }
+
+  /** What the car says of side and hardness, before or after it says that it was hit. */
+  #tell(said: Said, at: number): void {
+    this.#said = { ...this.#said, ...said };
+    if (this.#open !== undefined) this.#collided(at, this.#said);
+  }
+
+  #measure(axis: Channel, value: number, at: number): void {
+    if (axis.path.endsWith('.vertical')) this.#tilt(value, at);
+    if (this.#suspected === undefined && this.#accelerometer.plane >= this.#rule.threshold) this.#suspected = at;
+    if (this.#suspected !== undefined && at - this.#suspected >= WINDOW) this.#judge(at);
+  }
+
+  #tilt(upward: number, at: number): void {
+    if (upward >= UPRIGHT) this.#lyingSince = undefined;
+    else this.#lyingSince ??= at;
+    const lying = this.#lyingSince !== undefined && at - this.#lyingSince >= LYING;
+    if (lying && this.#open !== undefined && this.#open.record.tippedOver !== true) {
+      this.#collided(at, {}, { tippedOver: true });
+    }
+  }
+
+  /** The window after a suspicion has passed: was it a collision? */
+  #judge(now: number): void {
+    const from = this.#suspected;
+    if (from === undefined || (now >= from && now - from < WINDOW)) return;
+    this.#suspected = undefined;
+    const window = this.#accelerometer.between(from - WINDOW / 3, from + WINDOW);
+    if (window === undefined) return;
+    const before = this.#accelerometer.between(from - REST, from - WINDOW / 3);
+    const rest = { longitudinal: mean(before?.longitudinal), lateral: mean(before?.lateral) };
+    const impact = impactOf(window, rest);
+    if (Math.hypot(impact.longitudinalChange, impact.lateralChange) < this.#rule.speedChange) return;
+    this.#collided(from, impact, {
+      longitudinalChange: tenth(impact.longitudinalChange),
+      lateralChange: tenth(impact.lateralChange),
+    });
+  }
+
+  #collided(at: number, hit: Said, more: Partial<Collision> = {}): void {
+    const moment = Math.round(at);
+    const open = this.#open ?? this.#begin(moment);
+    const details = withDetail(open.record.details ?? [], hit);
+    const record: Collision = {
+      ...open.record,
+      ...more,
+      ...(details.length === 0 ? {} : { details }),
+    };
+    const told = open.record.updatedAt !== undefined || this.#open !== undefined;
+    if (told) record.updatedAt = Math.max(moment, record.createdAt);
+    if (this.#open !== undefined && same(record, open.record)) return;
+    open.record = record;
+    this.#open = open;
+    this.#parts.records.put('collision', record);
+  }
+
+  #begin(at: number): Open {
+    const { status, records, trips } = this.#parts;
+    const position = presentPosition(status);
+    const record: Collision = {
+      createdAt: at,
+      id: records.newId(at),
+      ...(trips.current === undefined ? {} : { tid: trips.current }),
+      ...(position === undefined ? {} : { position }),
+    };
+    return { record, at, until: at + this.#rule.after };
+  }
+
+  /** The readings after it are there: the record is told once more with everything that was measured. */
+  #complete(open: Open): void {
+    this.#open = undefined;
+    this.#said = {};
+    const { before, after } = this.#rule;
+    const samples = this.#accelerometer.between(open.at - before, open.at + after);
+    const readings = this.#recent.between(open.at - before, open.at + after);
+    if (samples === undefined && readings.length === 0) return;
+    const values = (axis: Float64Array | undefined): number[] => Array.from(axis ?? [], tenth);
+    const { longitudinal, lateral, vertical } = samples ?? {};
+    this.#parts.records.put('collision', {
+      ...open.record,
+      updatedAt: Math.max(Math.round(open.until), open.record.createdAt),
+      ...(samples === undefined
+        ? {}
+        : {
+            pulse: {
+              start: Math.round(samples.start),
+              interval: Math.round(samples.interval * 1000) / 1000,
+              ...(longitudinal === undefined ? {} : { longitudinal: values(longitudinal) }),
+              ...(lateral === undefined ? {} : { lateral: values(lateral) }),
+              ...(vertical === undefined ? {} : { vertical: values(vertical) }),
+            },
+          }),
+      ...(readings.length === 0 ? {} : { readings: telemetryFromReadings(readings) }),
+    });
+  }
+}
+
+type Detail = NonNullable<Collision['details']>[number];
+
+const order: readonly CollisionSeverity[] = ['Minimal', 'Minor', 'Major'];
+
+/** One detail a side, with the worst that was said of it. A severity without a side belongs to the side known last. */
+function withDetail(details: readonly Detail[], hit: Said): Detail[] {
+  const struck = hit.side ?? details.at(-1)?.side;
+  if (struck === undefined) return [...details];
+  const known = details.find((detail) => detail.side === struck);
+  const worst = [known?.severity, hit.severity].filter((one) => one !== undefined);
+  worst.sort((a, b) => order.indexOf(b) - order.indexOf(a));
+  const detail: Detail = { side: struck, ...(worst[0] === undefined ? {} : { severity: worst[0] }) };
+  return known === undefined ? [...details, detail] : details.map((one) => (one === known ? detail : one));
+}
+
+function same(a: Collision, b: Collision): boolean {
+  return JSON.stringify({ ...a, updatedAt: 0 }) === JSON.stringify({ ...b, updatedAt: 0 });
+}
+
+function mean(axis: Float64Array | undefined): number {
+  if (axis === undefined || axis.length === 0) return 0;
+  return axis.reduce((sum, value) => sum + value, 0) / axis.length;
+}
+
+function tenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}

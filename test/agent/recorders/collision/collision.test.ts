@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { CollisionRecorder } from '../../../../agent/recorders/collision/collision.ts';
+import { readingsFromTelemetry } from '../../../../protocol/schema/telemetry.ts';
+import { recorderRig } from '../rig.ts';
+
+const T = Date.UTC(2026, 3, 1);
+const rule = { threshold: 30, speedChange: 8, before: 2000, after: 3000 };
+const paths = [
+  'acceleration.longitudinal',
+  'acceleration.lateral',
+  'acceleration.vertical',
+  'collision.detected',
+  'collision.side',
+  'collision.severity',
+  'collision.tippedOver',
+  'collision.pedestrian',
+  'safety.autoECallTriggering',
+  'kinetic.speed',
+  'privacy.state',
+];
+
+function setUp() {
+  const rig = recorderRig(paths);
+  const { status, records } = rig;
+  const make = () => new CollisionRecorder({ status, records, trips: { current: 'abc-1' }, rule });
+  const recorder = make();
+  rig.connect(recorder);
+  const told = () => rig.of('collision');
+  /** Drives with one sample every 5 ms; `pulse` gives longitudinal and lateral acceleration by ms since T. */
+  const drive = (ms: number, pulse: (t: number) => [number, number, number?]) => {
+    for (let t = 0; t < ms; t += 5) {
+      const [along, across, up = 9.8] = pulse(t);
+      rig.give('acceleration.longitudinal', along, T + t);
+      rig.give('acceleration.lateral', across, T + t);
+      rig.give('acceleration.vertical', up, T + t);
+      if (t % 100 === 0) rig.give('kinetic.speed', 50 - (t % 1000) / 100, T + t);
+      if (t % 1000 === 0) recorder.tick(T + t);
+    }
+  };
+  return { ...rig, recorder, make, told, drive };
+}
+
+/** Half a sine that changes the speed by `change` km/h within 100 ms from `from`. */
+const crash =
+  (change: number, from: number) =>
+  (t: number): number =>
+    t >= from && t < from + 100 ? ((change / 3.6 / 0.1) * Math.PI * Math.sin((Math.PI * (t - from)) / 100)) / 2 : 0;
+
+describe('collision recorder', () => {
+  test('an accelerometer shows it: told within the window, and again with what lies around it', () => {
+    const { drive, told, locate } = setUp();
+    locate(48, 2, T);
+    const pulse = crash(-30, 4000);
+    drive(4300, (t) => [pulse(t), 0]);
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toMatchObject({ details: [{ side: 'Front', severity: 'Major' }], tid: 'abc-1' });
+    expect(told()[0]?.position?.geometry.coordinates).toEqual([2, 48]);
+    expect(told()[0]?.longitudinalChange).toBeGreaterThan(-33);
+    expect(told()[0]?.longitudinalChange).toBeLessThan(-27);
+    const again = setUp();
+    again.drive(9000, (t) => [pulse(t), 0]);
+    const [, complete] = again.told();
+    const { pulse: kept, readings } = complete ?? {};
+    expect(kept?.interval).toBe(5);
+    // From two seconds before the threshold was crossed to three after it.
+    expect(kept?.longitudinal).toHaveLength(1001);
+    expect(Math.min(...(kept?.longitudinal ?? []))).toBeLessThan(-100);
+    expect(kept?.vertical?.[0]).toBe(9.8);
+    const speeds = (readings === undefined ? [] : readingsFromTelemetry(readings)).filter(
+      ({ slot }) => slot.path === 'kinetic.speed',
+    );
+    expect(speeds.length).toBeGreaterThanOrEqual(45);
+    expect(again.told()).toHaveLength(2);
+  });
+
+  test.each([
+    ['hard braking', (t: number): [number, number] => [t > 1000 && t < 4000 ? -10.5 : 0, 0]],
+    ['a pothole', (t: number): [number, number] => [t >= 2000 && t < 2010 ? -60 : t >= 2010 && t < 2020 ? 55 : 0, 0]],
+    ['a kerb', (t: number): [number, number] => [t >= 2000 && t < 2020 ? -40 : 0, 0]],
+    ['a slammed door', (t: number): [number, number] => [0, t === 2000 ? 80 : t === 2005 ? -70 : 0]],
+  ])('%s is none', (_name, pulse) => {
+    const { drive, told } = setUp();
+    drive(6000, pulse);
+    expect(told()).toEqual([]);
+  });
+
+  test('the car says it, and of which side, before or after', () => {
+    for (const order of [
+      ['collision.side', 'collision.detected', 'collision.severity'],
+      ['collision.detected', 'collision.severity', 'collision.side'],
+    ]) {
+      const { give, recorder, told } = setUp();
+      for (const [n, path] of order.entries()) {
+        give(path, path.endsWith('side') ? 'Rear' : path.endsWith('severity') ? 'Minor' : true, T + n * 100);
+      }
+      recorder.tick(T + 10_000);
+      expect(told().at(-1)).toMatchObject({ details: [{ side: 'Rear', severity: 'Minor' }] });
+      expect(new Set(told().map(({ id }) => id)).size).toBe(1);
+    }
+  });
+
+  test('the emergency call is one too, a second impact is another side, and it tips over', () => {
+    const { give, drive, told, recorder } = setUp();
+    give('safety.autoECallTriggering', 'NotDetected', T - 1000);
+    const first = crash(-20, 1000);
+    const second = crash(40, 2500);
+    drive(6000, (t) => [first(t), second(t), t > 3000 ? 0.5 : 9.8]);
+    give('safety.autoECallTriggering', 'Detected', T + 2000);
+    recorder.tick(T + 20_000);
+    expect(new Set(told().map(({ id }) => id)).size).toBe(2);
+    const whole = told()
+      .filter(({ id }) => id === told()[0]?.id)
+      .at(-1);
+    expect(whole).toMatchObject({
+      details: [
+        { side: 'Front', severity: 'Minor' },
+        { side: 'Lateral', severity: 'Major' },
+      ],
+    });
+  });
+
+  test('lying on its side after the impact is said', () => {
+    const { drive, told } = setUp();
+    const pulse = crash(-20, 500);
+    drive(5000, (t) => [pulse(t), 0, t > 700 ? 0.5 : 9.8]);
+    expect(told().at(-1)).toMatchObject({ tippedOver: true, details: [{ side: 'Front' }] });
+  });
+
+  test('full privacy keeps the collision and hides where and how fast', () => {
+    const { give, locate, drive, told, recorder } = setUp();
+    locate(48, 2, T - 2000);
+    give('kinetic.speed', 77, T - 1500);
+    give('privacy.state', 'Full', T - 1000);
+    const pulse = crash(-30, 1000);
+    drive(3000, (t) => [pulse(t), 0]);
+    recorder.tick(T + 10_000);
+    expect(told()[0]).toMatchObject({ details: [{ side: 'Front' }] });
+    for (const record of told()) {
+      expect(record.position).toBeUndefined();
+      const paths = (record.readings === undefined ? [] : readingsFromTelemetry(record.readings)).map(
+        ({ slot }) => slot.path,
+      );
+      expect(paths.filter((path) => path !== 'privacy.state')).toEqual([]);
+    }
+  });
+
+  test('one that is open at a power cut is completed afterwards', () => {
+    const { give, recorder, make, told } = setUp();
+    give('collision.side', 'Front', T);
+    give('collision.detected', true, T);
+    const next = make();
+    next.restore(structuredClone(recorder.state()));
+    next.changed({ path: 'x', kind: 'text' } as never, 'x', undefined, T);
+    next.tick(T + 10_000);
+    next.tick(T + 20_000);
+    expect(told().at(-1)?.details).toEqual([{ side: 'Front' }]);
+    expect(told()).toHaveLength(1);
+  });
+});
