@@ -1,17 +1,46 @@
+import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../agent/ports.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
+import { type ClockState, Discipline, type Machine } from './discipline.ts';
 
 /** setTimeout counts in 32 bits: a longer delay would fire at once. */
 const LONGEST = 2 ** 31 - 1;
 
-/** A unit whose battery was off starts in 1970; no unit runs a build from before this moment. */
-const EARLIEST = Date.UTC(2025, 0, 1);
+/** A unit whose battery was off starts in 1970; no unit runs a build from before this moment. UTC ms */
+export const EARLIEST = Date.UTC(2025, 0, 1);
 
-/** The machine's own clock. */
+export interface SystemClockOptions {
+  /**
+   * True when the system's time is right. By default a plausible time is taken to have come from the network; a unit
+   * that keeps a clock of its own through a flat battery has to ask its time service.
+   */
+  readonly synchronised?: () => boolean;
+  /** The wall time was stepped by so many milliseconds, because fixes say so or ceased to. */
+  readonly stepped?: (by: number) => void;
+}
+
+const machine: Machine = {
+  wall: () => Date.now(),
+  monotonic: () => performance.now(),
+  uptime: () => uptime() * 1000,
+};
+
+/** The machine's own clock, set by the receiver where there is one (see discipline.ts). */
 export class SystemClock implements Clock {
+  readonly #discipline: Discipline;
+
+  constructor({ synchronised = () => Date.now() >= EARLIEST, stepped }: SystemClockOptions = {}) {
+    this.#discipline = new Discipline(machine, {
+      earliest: EARLIEST,
+      synchronised,
+      ...(stepped === undefined ? {} : { stepped }),
+    });
+  }
+
+  /** UTC, whole milliseconds. */
   now(): number {
-    return Date.now();
+    return Math.round(this.#discipline.now());
   }
 
   monotonic(): number {
@@ -27,8 +56,21 @@ export class SystemClock implements Clock {
     return () => clearTimeout(timer);
   }
 
-  /** A plausible time came from the network; the system does not say more. */
+  /**
+   * A receiver with a fix says what time it was. Whatever it says, only what several fixes agree on moves the clock.
+   * @param time UTC milliseconds
+   * @param received monotonic milliseconds at which the first byte about it came
+   */
+  discipline(time: number, received: number): void {
+    this.#discipline.fix(time, received);
+  }
+
+  /** Where the wall time is known from. */
   quality(): ClockQuality {
-    return Date.now() >= EARLIEST ? 'ntp' : 'none';
+    return this.#discipline.quality();
+  }
+
+  get state(): ClockState {
+    return this.#discipline.state;
   }
 }

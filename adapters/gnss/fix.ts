@@ -26,6 +26,8 @@ export type FixKind = 'none' | '2D' | '3D';
 export interface FixParser {
   /** Records that could not be read: how many, and the first ten with file and line. */
   readonly faults: Faults;
+  /** Sentences, reports and frames that could be read, whatever they say. */
+  readonly records: number;
   /** @returns the fixes that became complete. */
   push(bytes: Uint8Array): readonly Fix[];
   /**

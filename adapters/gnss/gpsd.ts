@@ -3,69 +3,56 @@
  * satellites. gpsd reports the same moment several times while it does not know where a receiver's epoch ends: they
  * become one fix.
  */
-import { Faults, type Fix, type FixKind, type FixParser, rounded } from './fix.ts';
-import { Framer } from './framing.ts';
+import { type Fix, type FixKind, rounded } from './fix.ts';
+import { FramedParser } from './framed-parser.ts';
+import type { RecordSink } from './framing.ts';
 
 /** What a Date can hold (ECMA-262 §21.4.1.1), milliseconds. */
 const farthest = 8.64e15;
 
 type Report = Readonly<Record<string, unknown>>;
 
-export class GpsdParser implements FixParser {
-  readonly faults: Faults;
-  private readonly framer: Framer;
-  private fixes: Fix[] = [];
+export class GpsdParser extends FramedParser {
   /** Becomes a fix when something of another moment comes. */
   private held: Report | undefined;
   private satellites: number | undefined;
+  /** Receivers that gpsd has, as it said last; undefined until it said. */
+  devices: number | undefined;
 
   /** @param file what diagnostics name: a file, or gpsd's address */
   constructor({ file }: { readonly file: string }) {
-    this.faults = new Faults(file);
-    this.framer = new Framer({
-      json: (text, line) => this.report(text, line),
-      fault: (line, message) => this.faults.add(line, message),
-    });
+    super(file);
   }
 
-  push(bytes: Uint8Array): readonly Fix[] {
-    this.framer.push(bytes);
-    return this.taken();
+  protected override sink(): Omit<RecordSink, 'fault'> {
+    return { json: (text, line) => this.report(text, line) };
   }
 
-  settle(): readonly Fix[] {
-    if (this.held !== undefined) this.fixes.push(fixOf(this.held, this.satellites));
+  protected override settleHeld(): void {
+    if (this.held !== undefined) this.give(fixOf(this.held, this.satellites));
     this.held = undefined;
-    return this.taken();
-  }
-
-  finish(): readonly Fix[] {
-    this.framer.finish();
-    return this.settle();
-  }
-
-  private taken(): readonly Fix[] {
-    const { fixes } = this;
-    this.fixes = [];
-    return fixes;
   }
 
   private report(text: string, line: number): void {
     const report = read(text);
     if (report === undefined) {
       this.faults.add(line, 'the line is not a JSON object');
-    } else if (report['class'] === 'TPV') {
-      this.tpv(report);
-    } else if (report['class'] === 'SKY') {
-      this.satellites = satellitesOf(report) ?? this.satellites;
+      return;
     }
+    this.records++;
+    const { class: kind, devices } = report;
+    if (kind === 'TPV') this.tpv(report);
+    else if (kind === 'SKY') this.satellites = satellitesOf(report) ?? this.satellites;
+    else if (kind === 'DEVICES' && Array.isArray(devices)) this.devices = devices.length;
+    else if (kind === 'DEVICE') this.devices = Math.max(1, this.devices ?? 1);
+    else if (kind === 'ERROR') this.faults.add(line, `gpsd says: ${String(report['message'])}`);
   }
 
   private tpv(report: Report): void {
     const { held } = this;
     const time = report['time'];
     const same = time !== undefined && held?.['time'] === time && held['device'] === report['device'];
-    if (held !== undefined && !same) this.fixes.push(fixOf(held, this.satellites));
+    if (held !== undefined && !same) this.give(fixOf(held, this.satellites));
     this.held = report;
   }
 }

@@ -3,3 +3,4 @@ export { GpsdParser } from './gpsd.ts';
 export { type NmeaOptions, NmeaParser } from './nmea.ts';
 export { detectFixFormat, type FixFormat, type FixReader, isFixRecording, openFixLog } from './reader.ts';
 export { FixReadings, type GnssSignal, gnssMessage, gnssSignals } from './readings.ts';
+export { type FixTime, GnssSource, type GnssSourceOptions } from './source.ts';

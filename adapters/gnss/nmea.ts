@@ -1,7 +1,7 @@
 /** Fixes out of what a receiver sends: NMEA 0183, or SiRF binary. */
 import { EpochMerger } from './epoch.ts';
-import { Faults, type Fix, type FixParser } from './fix.ts';
-import { Framer } from './framing.ts';
+import { FramedParser } from './framed-parser.ts';
+import type { RecordSink } from './framing.ts';
 import { readSentence } from './sentence.ts';
 import { readSirf } from './sirf.ts';
 
@@ -19,48 +19,31 @@ export interface NmeaOptions {
 const recorded = /^#\s*Date\s*[:=]\s*(\d{4}-\d\d-\d\d)/;
 const day = 86_400_000;
 
-export class NmeaParser implements FixParser {
-  readonly faults: Faults;
-  private readonly framer: Framer;
+export class NmeaParser extends FramedParser {
   private readonly merger: EpochMerger;
   private latest: number;
-  private fixes: Fix[] = [];
 
   constructor({ file, latest }: NmeaOptions) {
-    this.faults = new Faults(file);
+    super(file);
     this.latest = latest;
-    this.merger = new EpochMerger((fix) => this.fixes.push(fix));
-    this.framer = new Framer({
+    this.merger = new EpochMerger((fix) => this.give(fix));
+  }
+
+  protected override sink(): Omit<RecordSink, 'fault'> {
+    return {
       sentence: (text, line) => this.sentence(text, line),
       comment: (text) => this.comment(text),
       sirf: (payload) => this.sirf(payload),
-      fault: (line, message) => this.faults.add(line, message),
-    });
+    };
   }
 
-  push(bytes: Uint8Array): readonly Fix[] {
-    this.framer.push(bytes);
-    return this.taken();
-  }
-
-  settle(): readonly Fix[] {
+  protected override settleHeld(): void {
     this.merger.settle();
-    return this.taken();
-  }
-
-  finish(): readonly Fix[] {
-    this.framer.finish();
-    return this.settle();
-  }
-
-  private taken(): readonly Fix[] {
-    const { fixes } = this;
-    this.fixes = [];
-    return fixes;
   }
 
   private sentence(text: string, line: number): void {
     const sentence = readSentence(text);
+    if (sentence === undefined || !('fault' in sentence)) this.records++;
     if (sentence === undefined) return;
     const fault = 'fault' in sentence ? sentence.fault : this.merger.take(sentence);
     if (fault !== undefined) this.faults.add(line, fault);
@@ -72,7 +55,8 @@ export class NmeaParser implements FixParser {
   }
 
   private sirf(payload: Uint8Array): void {
+    this.records++;
     const fix = readSirf(payload, this.latest);
-    if (fix !== undefined) this.fixes.push(fix);
+    if (fix !== undefined) this.give(fix);
   }
 }

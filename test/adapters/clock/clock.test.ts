@@ -94,4 +94,24 @@ describe('the clock of the machine', () => {
       vi.useRealTimers();
     }
   });
+
+  test('is set by a receiver, and by the system no longer', () => {
+    vi.useFakeTimers({ now: 0 });
+    try {
+      const stepped = vi.fn();
+      const clock = new SystemClock({ stepped });
+      const told = Date.UTC(2026, 0, 1);
+      for (let ago = 4_000; ago >= 0; ago -= 1_000) clock.discipline(told - ago, clock.monotonic() - ago);
+      expect([clock.quality(), clock.state]).toEqual(['gnss', 'gnss']);
+      expect(stepped).toHaveBeenCalledOnce();
+      for (const system of [told + 86_400_000, 0]) {
+        vi.setSystemTime(system);
+        // The monotonic clock is the machine's own: it runs meanwhile.
+        expect(clock.now()).toBeGreaterThanOrEqual(told);
+        expect(clock.now()).toBeLessThan(told + 60_000);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

@@ -1,0 +1,267 @@
+/** A CAN bus behind a serial adapter that speaks the Lawicel ASCII protocol. */
+import { KeptLine } from '../../../agent/line-keeper.ts';
+import type {
+  Clock,
+  FrameBatch,
+  FrameSender,
+  FrameSource,
+  OpenLine,
+  OutgoingFrame,
+  SourceHealth,
+} from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { checkRates, type Dialect, type Rates, rateCommands } from './bit-rates.ts';
+import { beginsFrame, emptyFrame, readFrame, writeFrame } from './codec.ts';
+import { Conversation } from './conversation.ts';
+import { FrameIntake } from './intake.ts';
+import { LineSplitter } from './splitter.ts';
+
+export interface SlcanOptions extends Rates {
+  /** Name of the bus in the profile. */
+  readonly bus: string;
+  /** What errors name: the device or address. */
+  readonly name: string;
+  readonly open: OpenLine;
+  readonly clock: Clock;
+  /**
+   * The car is commanded or polled over this bus. Without it the channel is opened listen-only (`L`, or the silent mode
+   * of a CANable) and {@link SlcanBus.send} refuses; the adapter then does not even acknowledge frames. An adapter that
+   * can only join in is not opened.
+   */
+  readonly sends?: boolean;
+  /** What the firmware understands; by default what it says to `V` decides. */
+  readonly dialect?: Dialect;
+  /** Numbers from 0 (included) to 1 (excluded). */
+  readonly random?: () => number;
+}
+
+/** How often an adapter that answers is asked for its status flags. ms */
+const STATUS = 10_000;
+/** One that answered and now says nothing, not even to that, is opened anew. ms */
+const SILENCE = 25_000;
+/** How long a line may take to accept the last command. ms */
+const FAREWELL = 500;
+/** Flags of `F` (CAN232 manual): receive queue full and data overrun; error warning, error passive and bus error. */
+const LOSSES = 0b0000_1001;
+const ERRORS = 0b1010_0100;
+
+export class SlcanBus implements FrameSource, FrameSender {
+  readonly buses: readonly string[];
+  readonly #options: SlcanOptions;
+  readonly #kept: KeptLine;
+  readonly #frame = emptyFrame();
+  #talk: Conversation;
+  #splitter: LineSplitter;
+  #intake: FrameIntake | undefined;
+  /** The channel is open: frames are of the bus and rate asked for. */
+  #running = false;
+  readonly #counts = { frames: 0, broken: 0, sent: 0, unsent: 0, overruns: 0, errors: 0 };
+  #cancelStatus: () => void = () => undefined;
+
+  /** Throws `configuration.wrong` for rates that no adapter has. */
+  constructor(options: SlcanOptions) {
+    checkRates(options, options.name);
+    this.#options = options;
+    this.buses = [options.bus];
+    const { open, clock, random = Math.random } = options;
+    this.#kept = new KeptLine(
+      { open, clock, random },
+      {
+        opened: () => this.#opened(),
+        data: (bytes) => this.#data(bytes),
+        ended: (reason) => this.#ended(reason),
+      },
+    );
+    this.#talk = this.#conversation();
+    this.#splitter = this.#newSplitter();
+  }
+
+  start(receive: (batch: FrameBatch) => void): Promise<void> {
+    this.#intake = new FrameIntake(this.#options.clock, receive);
+    this.#kept.start();
+    return Promise.resolve();
+  }
+
+  /** Closes the channel, so that the adapter does not go on filling its queue. */
+  async stop(): Promise<void> {
+    this.#cancelStatus();
+    this.#intake = undefined;
+    const running = this.#running;
+    this.#running = false;
+    this.#talk.end('the bus was stopped');
+    if (running) await this.#farewell();
+    await this.#kept.stop();
+  }
+
+  /**
+   * Rejects with `command.actuation` when the bus is listened to only, the channel is not open, or the adapter refuses
+   * or does not answer. Adapters that never answer are believed.
+   */
+  async send(frame: OutgoingFrame): Promise<void> {
+    const { bus, sends = false } = this.#options;
+    if (frame.bus !== bus) throw this.#unsent(`this is ${bus}, not ${frame.bus}`);
+    if (!sends) throw this.#unsent('the bus is only listened to');
+    const line = writeFrame(frame);
+    if (line === undefined) throw this.#unsent('there is no such frame');
+    if (!this.#running) throw this.#unsent(`the channel is not open: ${this.#kept.health().reason ?? 'not yet'}`);
+    const answer = await this.#talk.tell(line).catch((error: Error) => {
+      throw this.#unsent(error.message, error);
+    });
+    if (answer.kind === 'refused') throw this.#unsent('the adapter refuses it');
+    if (answer.kind === 'silent' && this.#talk.acknowledges === true) throw this.#unsent('the adapter does not answer');
+    this.#counts.sent++;
+  }
+
+  /**
+   * Counts: `frames`, `broken` lines, `sent` and `unsent` frames, `overruns` and `errors` that the adapter tells of,
+   * `opened`, `lost` and `refused` lines.
+   */
+  readonly health = (): SourceHealth => {
+    const line = this.#kept.health();
+    const counts = { ...this.#counts, ...line.counts };
+    if (line.state === 'running' && !this.#running) return { state: 'opening', counts };
+    return { ...line, counts };
+  };
+
+  /** A line that does not take it is gone, and the channel with it. */
+  async #farewell(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(FAREWELL, resolve);
+      const done = (): void => {
+        cancel();
+        resolve();
+      };
+      this.#kept.write(new TextEncoder().encode('C\r')).then(done, done);
+    });
+  }
+
+  #conversation(): Conversation {
+    return new Conversation((bytes) => this.#kept.write(bytes), this.#options.clock);
+  }
+
+  #newSplitter(): LineSplitter {
+    return new LineSplitter({
+      line: (text) => this.#line(text),
+      bell: () => this.#talk.refused(),
+      overlong: () => {
+        if (this.#running) this.#counts.broken++;
+      },
+    });
+  }
+
+  async #opened(): Promise<void> {
+    const talk = this.#conversation();
+    this.#talk = talk;
+    this.#splitter = this.#newSplitter();
+    // The first may complete a line that somebody left unfinished. A bare CR would do as well but for firmware that
+    // sends its last frame again then.
+    await talk.ask('C');
+    await talk.ask('C');
+    talk.acknowledges ??= false;
+    const dialect = this.#options.dialect ?? dialectOf(await talk.ask('V'));
+    const rates = rateCommands(this.#options, dialect);
+    if (rates === undefined) throw this.#unfit(`the firmware (${dialect}) does not have the bit rate asked for`);
+    for (const command of rates) {
+      if ((await talk.ask(command)).kind === 'refused')
+        throw this.#unfit(`the adapter refuses the bit rate (${command})`);
+    }
+    await this.#join(talk, dialect);
+    // The line may have ended in the moment of the last answer.
+    if (talk.over) return;
+    this.#running = true;
+    this.#kept.silence = talk.acknowledges ? SILENCE : Number.POSITIVE_INFINITY;
+    if (talk.acknowledges) this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
+  }
+
+  /** Opens the channel, listen-only unless frames are to be sent. */
+  async #join(talk: Conversation, dialect: Dialect): Promise<void> {
+    const { sends = false } = this.#options;
+    if (dialect === 'canable') {
+      await talk.ask(sends ? 'M0' : 'M1');
+      if ((await talk.ask('O')).kind === 'refused') throw this.#unfit('the adapter does not open the channel');
+      return;
+    }
+    // Without time stamps frames count when they come.
+    await talk.ask('Z1');
+    if ((await talk.ask(sends ? 'O' : 'L')).kind !== 'refused') return;
+    throw this.#unfit(sends ? 'the adapter does not open the channel' : 'the adapter cannot listen without joining in');
+  }
+
+  #status(talk: Conversation): void {
+    this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
+    // A line that is gone ends the conversation; its end is dealt with there.
+    talk.ask('F').catch(() => undefined);
+  }
+
+  #data(bytes: Uint8Array): void {
+    this.#splitter.push(bytes);
+    this.#intake?.flush();
+  }
+
+  #line(text: Uint8Array): void {
+    const talk = this.#talk;
+    if (text.length === 0) {
+      talk.done('');
+      return;
+    }
+    const first = text[0];
+    const words = beginsFrame(first) && (!talk.echoes || talk.command === undefined) ? undefined : ascii(text);
+    if (words !== undefined && talk.echoed(words)) {
+      talk.echoes = true;
+      return;
+    }
+    if (readFrame(text, this.#frame)) {
+      if (this.#running) this.#received();
+      return;
+    }
+    this.#word(words ?? ascii(text));
+  }
+
+  #received(): void {
+    this.#counts.frames++;
+    this.#intake?.add(this.#frame);
+  }
+
+  /** What is neither frame nor plain yes. */
+  #word(text: string): void {
+    const talk = this.#talk;
+    const flags = /^F([0-9A-F]{2})$/i.exec(text);
+    if (flags !== null) {
+      const value = Number.parseInt(flags[1] as string, 16);
+      if ((value & LOSSES) !== 0) this.#counts.overruns++;
+      if ((value & ERRORS) !== 0) this.#counts.errors++;
+      if (talk.command === 'F') talk.done(text);
+    } else if (text === 'z' || text === 'Z' || talk.command === 'V') {
+      talk.done(text);
+    } else if (/^(e\d[a-z]|s[a-z]\d{6}$)/i.test(text)) {
+      // Newer firmware tells errors and error counters by itself.
+      this.#counts.errors++;
+    } else if (this.#running) {
+      this.#counts.broken++;
+    }
+  }
+
+  #ended(reason: string): void {
+    this.#running = false;
+    this.#cancelStatus();
+    this.#kept.silence = Number.POSITIVE_INFINITY;
+    this.#talk.end(reason);
+  }
+
+  #unfit(message: string): VigieError {
+    return new VigieError('input.unreadable', message, { where: this.#options.name });
+  }
+
+  #unsent(why: string, cause?: unknown): VigieError {
+    this.#counts.unsent++;
+    return new VigieError('command.actuation', `the frame was not sent: ${why}`, { where: this.#options.name, cause });
+  }
+}
+
+function dialectOf(answer: { readonly kind: string; readonly text?: string }): Dialect {
+  return answer.text !== undefined && /canable/i.test(answer.text) ? 'canable' : 'lawicel';
+}
+
+function ascii(text: Uint8Array): string {
+  return String.fromCharCode(...text);
+}

@@ -1,0 +1,115 @@
+/** Commands to an adapter and what it says to them, one at a time. */
+import type { Clock } from '../../../agent/ports.ts';
+
+/** `silent`: the adapter said nothing in time. */
+export type Answer =
+  | { readonly kind: 'done'; readonly text: string }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'silent' };
+
+interface Question {
+  readonly command: string;
+  readonly answer: (answer: Answer) => void;
+  readonly abandon: (error: Error) => void;
+}
+
+/** How long an adapter may take to answer, a wireless one included. ms */
+const PATIENCE = 500;
+/** One that does not answer at all gets this long to carry a command out. ms */
+const PAUSE = 50;
+
+export class Conversation {
+  readonly #write: (bytes: Uint8Array) => Promise<void>;
+  readonly #clock: Clock;
+  #question: Question | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #over: Error | undefined;
+  /** The adapter says yes or no to commands; there are some that never do. */
+  acknowledges: boolean | undefined;
+  /** The adapter repeats what it is told. */
+  echoes = false;
+
+  constructor(write: (bytes: Uint8Array) => Promise<void>, clock: Clock) {
+    this.#write = write;
+    this.#clock = clock;
+  }
+
+  /**
+   * Gives a command, after those that were given before, and what is said to it. Rejects when the line is gone or takes
+   * nothing.
+   */
+  ask(command: string): Promise<Answer> {
+    return this.#enqueue(command, true);
+  }
+
+  /** As {@link ask}, but an adapter that never answers is not waited for. */
+  tell(command: string): Promise<Answer> {
+    return this.#enqueue(command, false);
+  }
+
+  /** The line is gone. */
+  get over(): boolean {
+    return this.#over !== undefined;
+  }
+
+  /** What is asked now; undefined when no answer is due. */
+  get command(): string | undefined {
+    return this.#question?.command;
+  }
+
+  /** True when the line is the repetition of what is being asked. */
+  echoed(text: string): boolean {
+    return this.#question !== undefined && text === this.#question.command;
+  }
+
+  /** An adapter's yes, or its word on `V`, `N` and `F`. */
+  done(text: string): void {
+    // A version is told by some that say nothing else.
+    if (text === '' || text === 'z' || text === 'Z') this.acknowledges = true;
+    this.#question?.answer({ kind: 'done', text });
+  }
+
+  refused(): void {
+    this.acknowledges = true;
+    this.#question?.answer({ kind: 'refused' });
+  }
+
+  /** The line is gone: nothing more is asked or answered. */
+  end(reason: string): void {
+    this.#over = new Error(reason);
+    this.#question?.abandon(this.#over);
+  }
+
+  #enqueue(command: string, waits: boolean): Promise<Answer> {
+    const asked = this.#queue.then(() => this.#ask(command, waits));
+    this.#queue = asked.catch(() => undefined);
+    return asked;
+  }
+
+  async #ask(command: string, waits: boolean): Promise<Answer> {
+    if (this.#over !== undefined) throw this.#over;
+    const patient = this.acknowledges !== false;
+    let taken = false;
+    let cancel: () => void = () => undefined;
+    try {
+      return await new Promise<Answer>((resolve, reject) => {
+        const late = (): void => {
+          if (taken) resolve({ kind: 'silent' });
+          else reject(new Error('the line takes nothing'));
+        };
+        cancel = this.#clock.after(patient || !waits ? PATIENCE : PAUSE, () => {
+          if (taken) late();
+          else cancel = this.#clock.after(PATIENCE, late);
+        });
+        this.#question = { command, answer: resolve, abandon: reject };
+        this.#write(new TextEncoder().encode(`${command}\r`)).then(() => {
+          taken = true;
+          if (!patient && !waits) resolve({ kind: 'silent' });
+        }, reject);
+      });
+    } finally {
+      cancel();
+      this.#question = undefined;
+    }
+  }
+}

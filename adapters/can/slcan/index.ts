@@ -1,0 +1,2 @@
+export type { Dialect, Rates } from './bit-rates.ts';
+export { SlcanBus, type SlcanOptions } from './bus.ts';

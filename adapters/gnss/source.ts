@@ -1,0 +1,196 @@
+/** A receiver, or gpsd, that is listened to while it speaks. */
+import { KeptLine } from '../../agent/line-keeper.ts';
+import type { Clock, OpenLine, ReadingSink, ReadingSource, SourceHealth, WantedSignal } from '../../agent/ports.ts';
+import type { Fix, FixParser } from './fix.ts';
+import { GpsdParser } from './gpsd.ts';
+import { NmeaParser } from './nmea.ts';
+import type { FixFormat } from './reader.ts';
+import { FixReadings } from './readings.ts';
+
+/**
+ * Takes the time that a receiver tells, for a clock to be set by.
+ * @param time UTC milliseconds of a measurement that had a fix; as wrong as the receiver may be
+ * @param received monotonic milliseconds at which the first byte about that measurement had come: later than `time` by
+ * what the receiver and the line need
+ */
+export type FixTime = (time: number, received: number) => void;
+
+export interface GnssSourceOptions {
+  /** What diagnostics name: the device or address. */
+  readonly name: string;
+  /** What comes over the line: NMEA 0183 (or SiRF binary), or the reports of gpsd. */
+  readonly format: FixFormat;
+  readonly open: OpenLine;
+  readonly clock: Clock;
+  /** UTC milliseconds before which no receiver can speak, such as the day of the build. */
+  readonly earliest: number;
+  /** Left out for a line that may bring recordings, such as a file: they tell the time of another day. */
+  readonly time?: FixTime;
+  /** Milliseconds without a byte, or without a record, after which the line is opened anew; default 10 s. */
+  readonly silence?: number;
+  /** Numbers from 0 (included) to 1 (excluded). */
+  readonly random?: () => number;
+}
+
+const SILENCE = 10_000;
+/** A receiver that says nothing for this long has told its epoch: sentences of one follow each other closely. ms */
+const PAUSE = 150;
+/** A fix whose time is this close to the clock's counts at its own time, else when it came. ms */
+const CREDIBLE = 2_000;
+/** The weeks of the GPS are told modulo 1024 (IS-GPS-200, 20.3.3.3.1.1): a receiver speaks in the first after `earliest`. */
+const ERA = 1024 * 7 * 86_400_000;
+
+/** gpsd_json(5). */
+const watch = new TextEncoder().encode('?WATCH={"enable":true,"json":true};\n');
+const askDevices = new TextEncoder().encode('?DEVICES;\n');
+
+export class GnssSource implements ReadingSource {
+  readonly #options: GnssSourceOptions;
+  readonly #kept: KeptLine;
+  readonly #silence: number;
+  #parser: FixParser;
+  #readings: FixReadings | undefined;
+  /** Monotonic time at which the first byte came of what is not yet a fix. */
+  #begun: number | undefined;
+  /** Monotonic time of the last record, or of the opening of the line. */
+  #sense = 0;
+  #records = 0;
+  #garbled = false;
+  #latest = Number.NEGATIVE_INFINITY;
+  #fixes = 0;
+  #positions = 0;
+  /** Of parsers of earlier lines. */
+  #told = { records: 0, broken: 0 };
+  #cancelPause: () => void = () => undefined;
+
+  constructor(options: GnssSourceOptions) {
+    this.#options = options;
+    this.#parser = parserOf(options);
+    const { open, clock, random = Math.random, silence = SILENCE } = options;
+    this.#silence = silence;
+    this.#kept = new KeptLine(
+      { open, clock, random },
+      {
+        opened: () => this.#opened(),
+        data: (bytes) => this.#data(bytes),
+        ended: () => this.#ended(),
+        idle: () => this.#idle(),
+      },
+    );
+    this.#kept.silence = silence;
+  }
+
+  start(wanted: readonly WantedSignal[], sink: ReadingSink): Promise<void> {
+    this.#readings = new FixReadings(wanted, sink);
+    this.#kept.start();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelPause();
+    this.#readings = undefined;
+    await this.#kept.stop();
+  }
+
+  /**
+   * `running` once something sensible came over the open line. Counts: `fixes`, `positions` (fixes with a position),
+   * `records` (sentences or reports), `broken` (those that could not be read), `opened`, `lost` and `refused` lines.
+   */
+  readonly health = (): SourceHealth => {
+    const line = this.#kept.health();
+    const counts = {
+      fixes: this.#fixes,
+      positions: this.#positions,
+      records: this.#told.records + this.#parser.records,
+      broken: this.#told.broken + this.#parser.faults.count,
+      ...line.counts,
+    };
+    if (line.state !== 'running') return { ...line, counts };
+    if (this.#parser instanceof GpsdParser && this.#parser.devices === 0) {
+      return { state: 'waiting', reason: 'gpsd has no receiver', counts };
+    }
+    if (this.#parser.records > 0) return { state: 'running', counts };
+    const reason = this.#garbled ? { reason: garbled } : {};
+    return { state: 'opening', ...reason, counts };
+  };
+
+  #opened(): Promise<void> | undefined {
+    this.#parser = parserOf(this.#options);
+    this.#sense = this.#options.clock.monotonic();
+    this.#records = 0;
+    this.#garbled = false;
+    this.#begun = undefined;
+    return this.#options.format === 'gpsd' ? this.#kept.write(watch) : undefined;
+  }
+
+  #data(bytes: Uint8Array): void {
+    const { clock } = this.#options;
+    const now = clock.monotonic();
+    this.#begun ??= now;
+    const fixes = this.#parser.push(bytes);
+    // The first of them began before; each further one, and what is unfinished now, came with these bytes.
+    for (const fix of fixes) {
+      this.#deliver(fix, this.#begun);
+      this.#begun = now;
+    }
+    if (this.#parser.records > this.#records) {
+      this.#records = this.#parser.records;
+      this.#sense = now;
+    } else if (now - this.#sense >= this.#silence) {
+      this.#kept.restart(garbled);
+      return;
+    } else if (this.#records === 0) {
+      this.#garbled = true;
+    }
+    this.#cancelPause();
+    this.#cancelPause = clock.after(PAUSE, () => this.#settle());
+  }
+
+  #settle(): void {
+    const begun = this.#begun ?? this.#options.clock.monotonic();
+    this.#begun = undefined;
+    for (const fix of this.#parser.settle()) this.#deliver(fix, begun);
+  }
+
+  /** What the line left unfinished is not a whole fix. */
+  #ended(): void {
+    this.#cancelPause();
+    this.#told = {
+      records: this.#told.records + this.#parser.records,
+      broken: this.#told.broken + this.#parser.faults.count,
+    };
+    this.#parser = parserOf(this.#options);
+  }
+
+  /** gpsd without a receiver is silent, but lives: its answer says how many it has. */
+  #idle(): void {
+    if (this.#options.format !== 'gpsd') return;
+    this.#kept.write(askDevices).catch((error: Error) => this.#kept.restart(error.message));
+  }
+
+  #deliver(fix: Fix, received: number): void {
+    this.#fixes++;
+    if (fix.fix !== 'none') this.#positions++;
+    // Receivers without a fix tell any time.
+    if (fix.t !== undefined && fix.fix !== 'none') this.#options.time?.(fix.t, received);
+    this.#readings?.deliver(fix, this.#instant(fix, received));
+  }
+
+  /** When a fix counts: never after the present, and not before the fix that came before it. */
+  #instant({ t }: Fix, received: number): number {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const came = now - (clock.monotonic() - received);
+    const at = t !== undefined && Math.abs(t - came) <= CREDIBLE ? t : came;
+    this.#latest = Math.min(now, Math.max(at, this.#latest));
+    return this.#latest;
+  }
+}
+
+const garbled = 'what comes is nothing that a receiver says; is the speed of the line right?';
+
+function parserOf({ format, name, earliest }: GnssSourceOptions): FixParser {
+  return format === 'gpsd'
+    ? new GpsdParser({ file: name })
+    : new NmeaParser({ file: name, latest: earliest + ERA - 86_400_000 });
+}

@@ -1,0 +1,118 @@
+/** Serial lines: eight data bits, no parity, one stop bit, as every receiver and adapter of a car speaks. */
+import { access, constants } from 'node:fs/promises';
+import { SerialPort } from 'serialport';
+import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { reasonOf, unopened } from './failures.ts';
+
+export type FlowControl = 'none' | 'rtscts' | 'xonxoff';
+
+export interface SerialLineOptions {
+  /** Device file, e.g. `/dev/ttyUSB0`. */
+  readonly path: string;
+  /** Bits per second. */
+  readonly baudRate: number;
+  /** Default `none`. */
+  readonly flowControl?: FlowControl;
+}
+
+/** How often a line that brings nothing is looked at whether it is still there, ms. */
+const LOOK = 1_000;
+
+/**
+ * Opens a serial line for itself alone. Control lines are left as opening sets them: pseudo-terminals have none, and
+ * asking them for some is an error.
+ */
+export function serialLine({ path, baudRate, flowControl = 'none' }: SerialLineOptions): OpenLine {
+  return async (events) => {
+    // Its answers have codes, which those of the serial port have not.
+    await access(path, constants.R_OK | constants.W_OK).catch((error: unknown) => {
+      throw unopened(path, error);
+    });
+    const port = new SerialPort({
+      path,
+      baudRate,
+      rtscts: flowControl === 'rtscts',
+      xon: flowControl === 'xonxoff',
+      xoff: flowControl === 'xonxoff',
+      autoOpen: false,
+    });
+    await new Promise<void>((resolve, reject) => {
+      port.open((error) => (error === null ? resolve() : reject(unopened(path, error))));
+    });
+    // Where the speed cannot be told from the beginning, failing to tell it says nothing later.
+    const tells = await port.port?.getBaudRate().then(
+      () => true,
+      () => false,
+    );
+    return new SerialLine(port, tells === true, events);
+  };
+}
+
+class SerialLine implements Line {
+  readonly #port: SerialPort;
+  #closing = false;
+  #heard = true;
+  /** What failed first. */
+  #trouble: string | undefined;
+  readonly #watch: NodeJS.Timeout | undefined;
+
+  constructor(port: SerialPort, tellsSpeed: boolean, events: LineEvents) {
+    this.#port = port;
+    // A device that is pulled while a read is on its way makes reads succeed with nothing for ever, which the port
+    // takes for "not yet". Asking for the speed fails then; pseudo-terminals can tell it, too.
+    this.#watch = tellsSpeed ? setInterval(() => this.#look(), LOOK) : undefined;
+    const closed = (reason: string): void => {
+      clearInterval(this.#watch);
+      if (!this.#closing) events.closed(reason);
+      this.#closing = true;
+    };
+    // A failed read or write also closes the port; the reason comes with whichever event is first.
+    port.on('error', (error: Error) => {
+      this.#trouble ??= error.message;
+      if (!port.isOpen) closed(this.#trouble);
+    });
+    port.once('close', (error: Error | null) => closed(this.#trouble ?? error?.message ?? 'the device is gone'));
+    port.on('data', (bytes: Uint8Array) => {
+      this.#heard = true;
+      if (!this.#closing) events.data(bytes);
+    });
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    const port = this.#port;
+    if (!port.isOpen) return Promise.reject(this.#gone('it is closed'));
+    return new Promise((resolve, reject) => {
+      port.write(Buffer.from(bytes), (error) => {
+        if (error === null || error === undefined) resolve();
+        else reject(this.#gone(reasonOf(error), error));
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#watch);
+    const port = this.#port;
+    if (!port.isOpen) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      port.close((error) => (error === null ? resolve() : reject(this.#gone(reasonOf(error), error))));
+    });
+  }
+
+  #look(): void {
+    const port = this.#port;
+    const quiet = !this.#heard;
+    this.#heard = false;
+    if (!quiet || this.#closing) return;
+    port.port?.getBaudRate().catch((error: unknown) => {
+      if (!port.isOpen) return;
+      this.#trouble ??= reasonOf(error);
+      port.close();
+    });
+  }
+
+  #gone(reason: string, cause?: unknown): VigieError {
+    return new VigieError('input.unreadable', `the line does not work: ${reason}`, { where: this.#port.path, cause });
+  }
+}

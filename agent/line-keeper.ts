@@ -1,0 +1,220 @@
+/**
+ * Keeps a line open: opens it, and again when it ended or fell silent, with growing waits. What is spoken over the line
+ * is its user's business.
+ */
+import { VigieError } from '../protocol/errors.ts';
+import type { Clock, Line, OpenLine, SourceHealth } from './ports.ts';
+
+export interface KeptLineOptions {
+  readonly open: OpenLine;
+  readonly clock: Clock;
+  /** Numbers from 0 (included) to 1 (excluded). */
+  readonly random: () => number;
+  /** Upper bound of the first wait, ms; default 500. */
+  readonly first?: number;
+  /** Upper bound of every wait, ms; default 30 s. */
+  readonly longest?: number;
+}
+
+export interface KeptLineEvents {
+  /** The line is open; nothing of it has been delivered yet. A failure to write here is the line's end. */
+  opened(): Promise<void> | void;
+  /** The bytes may be kept. */
+  data(bytes: Uint8Array): void;
+  /** The line that was `opened` is gone: what it left unfinished stays so. */
+  ended(reason: string): void;
+  /** Nothing came for half of the silence that ends the line: whoever can ask the other end for a word does so. */
+  idle?(): void;
+}
+
+/** A line that lasted this long and spoke was sound: the next wait is a first one again. ms */
+const SOUND = 30_000;
+
+/** One line, from being opened to its end. */
+interface Attempt {
+  line: Line | undefined;
+  /** What came before the opener had said that the line is open. */
+  early: Uint8Array[] | undefined;
+  /** Why the opener says that it ended. */
+  ended: string | undefined;
+  /** Given up or ended: nothing more is taken from it. */
+  over: boolean;
+  /** Monotonic time at which the line was open. */
+  since: number;
+  heard: number | undefined;
+}
+
+/**
+ * The n-th wait is evenly spread over 0 to min(longest, first × 2^n), so that what was unplugged together does not come
+ * back together. Nothing is thrown at its user but refused writes.
+ */
+export class KeptLine {
+  readonly #options: KeptLineOptions;
+  readonly #events: KeptLineEvents;
+  #attempt: Attempt | undefined;
+  #silence = Number.POSITIVE_INFINITY;
+  #failures = 0;
+  #state: SourceHealth['state'] = 'opening';
+  #reason: string | undefined;
+  #opened = 0;
+  #lost = 0;
+  #refused = 0;
+  #cancelWait: () => void = () => undefined;
+  #cancelWatch: () => void = () => undefined;
+
+  constructor(options: KeptLineOptions, events: KeptLineEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /**
+   * Milliseconds without a byte after which a line is closed and opened anew; Infinity, as it is at first: never.
+   * Counts from the last byte, also when it is changed while a line is open.
+   */
+  set silence(silence: number) {
+    this.#silence = silence;
+    const attempt = this.#attempt;
+    if (attempt?.line === undefined) return;
+    this.#cancelWatch();
+    this.#watch(attempt, undefined);
+  }
+
+  /** `running` means that a line is open, whatever it says. Counts: `opened`, `lost`, `refused` (could not be opened). */
+  health(): SourceHealth {
+    const counts = { opened: this.#opened, lost: this.#lost, refused: this.#refused };
+    return this.#reason === undefined
+      ? { state: this.#state, counts }
+      : { state: this.#state, reason: this.#reason, counts };
+  }
+
+  /** Begins to open the line; does nothing when that has begun. */
+  start(): void {
+    if (this.#attempt === undefined) this.#open();
+  }
+
+  /** Closes the line; nothing is delivered any more, `ended` neither. A line that is just being opened is closed then. */
+  async stop(): Promise<void> {
+    this.#cancelWait();
+    this.#cancelWatch();
+    const attempt = this.#attempt;
+    this.#attempt = undefined;
+    this.#state = 'waiting';
+    this.#reason = 'stopped';
+    await attempt?.line?.close();
+  }
+
+  /** Rejects with `input.unreadable` when no line is open or the line does not take the bytes. */
+  write(bytes: Uint8Array): Promise<void> {
+    const line = this.#attempt?.line;
+    if (line !== undefined) return line.write(bytes);
+    return Promise.reject(new VigieError('input.unreadable', `the line is not open: ${this.#reason ?? 'not yet'}`));
+  }
+
+  /** Gives the open line up, since the other end makes no sense, and opens another after the next wait. */
+  restart(reason: string): void {
+    const attempt = this.#attempt;
+    if (attempt?.line !== undefined) this.#end(attempt, reason);
+  }
+
+  #open(): void {
+    const attempt: Attempt = { line: undefined, early: [], ended: undefined, over: false, since: 0, heard: undefined };
+    this.#attempt = attempt;
+    this.#state = 'opening';
+    this.#options
+      .open({
+        data: (bytes) => this.#data(attempt, bytes),
+        closed: (reason) => {
+          attempt.ended ??= reason;
+          if (attempt.line !== undefined) this.#end(attempt, reason);
+        },
+      })
+      .then(
+        (line) => this.#ready(attempt, line),
+        (error: unknown) => {
+          this.#refused++;
+          this.#wait(attempt, reasonOf(error));
+        },
+      );
+  }
+
+  #ready(attempt: Attempt, line: Line): void {
+    if (this.#attempt !== attempt) {
+      close(line);
+      return;
+    }
+    attempt.line = line;
+    attempt.since = this.#options.clock.monotonic();
+    this.#opened++;
+    this.#state = 'running';
+    this.#reason = undefined;
+    this.#watch(attempt, undefined);
+    const begun = this.#events.opened();
+    if (begun !== undefined) begun.catch((error: unknown) => this.#end(attempt, reasonOf(error)));
+    const early = attempt.early ?? [];
+    attempt.early = undefined;
+    for (const bytes of early) this.#data(attempt, bytes);
+    if (attempt.ended !== undefined) this.#end(attempt, attempt.ended);
+  }
+
+  #data(attempt: Attempt, bytes: Uint8Array): void {
+    if (this.#attempt !== attempt || attempt.over) return;
+    if (attempt.early !== undefined) {
+      attempt.early.push(bytes);
+      return;
+    }
+    attempt.heard = this.#options.clock.monotonic();
+    this.#events.data(bytes);
+  }
+
+  /**
+   * Looks at half and at the whole of the silence, counted from the last byte; a timer per byte would cost too much.
+   * @param asked moment of the byte after which the other end was asked last: once in a silence is enough
+   */
+  #watch(attempt: Attempt, asked: number | undefined): void {
+    const silence = this.#silence;
+    if (silence === Number.POSITIVE_INFINITY) return;
+    const { clock } = this.#options;
+    const last = attempt.heard ?? attempt.since;
+    const quiet = clock.monotonic() - last;
+    if (quiet >= silence) {
+      this.#end(attempt, `nothing came for ${silence / 1000} s`);
+      return;
+    }
+    const ask = quiet >= silence / 2 && asked !== last;
+    const rest = quiet < silence / 2 ? silence / 2 - quiet : silence - quiet;
+    this.#cancelWatch = clock.after(rest, () => this.#watch(attempt, ask ? last : asked));
+    if (ask) this.#events.idle?.();
+  }
+
+  #end(attempt: Attempt, reason: string): void {
+    if (this.#attempt !== attempt || attempt.over || attempt.line === undefined) return;
+    attempt.over = true;
+    this.#cancelWatch();
+    if (attempt.ended === undefined) close(attempt.line);
+    attempt.line = undefined;
+    this.#lost++;
+    const { heard, since } = attempt;
+    if (heard !== undefined && heard - since >= SOUND) this.#failures = 0;
+    this.#wait(attempt, reason);
+    this.#events.ended(reason);
+  }
+
+  #wait(attempt: Attempt, reason: string): void {
+    if (this.#attempt !== attempt) return;
+    const { clock, random, first = 500, longest = 30_000 } = this.#options;
+    this.#state = 'waiting';
+    this.#reason = reason;
+    const wait = random() * Math.min(longest, first * 2 ** this.#failures);
+    this.#failures++;
+    this.#cancelWait = clock.after(wait, () => this.#open());
+  }
+}
+
+/** The line was given up already; that it cannot be closed either changes nothing. */
+function close(line: Line): void {
+  line.close().catch(() => undefined);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KeptLine } from '../../agent/line-keeper.ts';
+import type { LineEvents } from '../../agent/ports.ts';
+import { Cable } from '../adapters/lines/cable.ts';
+import { VirtualClock } from '../rig/clock.ts';
+
+function kept(options: { random?: () => number; opened?: () => Promise<void> | void } = {}) {
+  const clock = new VirtualClock();
+  const cable = new Cable();
+  const events: string[] = [];
+  const line = new KeptLine(
+    { open: cable.open, clock, random: options.random ?? (() => 1) },
+    {
+      opened: () => {
+        events.push('opened');
+        return options.opened?.();
+      },
+      data: (bytes) => {
+        events.push(Buffer.from(bytes).toString());
+      },
+      ended: (reason) => {
+        events.push(`ended: ${reason}`);
+      },
+      idle: () => {
+        events.push('idle');
+      },
+    },
+  );
+  return { clock, cable, events, line };
+}
+
+describe('a kept line', () => {
+  it('is opened, and again when it ended', async () => {
+    const { clock, cable, events, line } = kept();
+    await expect(line.write(new Uint8Array(1))).rejects.toMatchObject({ code: 'input.unreadable' });
+    line.start();
+    line.start();
+    await clock.settle(10);
+    cable.say('a');
+    cable.cut();
+    expect(line.health()).toMatchObject({ state: 'waiting', reason: 'pulled', counts: { opened: 1, lost: 1 } });
+    await clock.settle(600);
+    cable.say('b');
+    await line.write(Buffer.from('x'));
+    expect(cable.written).toBe('x');
+    expect(line.health()).toEqual({ state: 'running', counts: { opened: 2, lost: 1, refused: 0 } });
+    expect(events).toEqual(['opened', 'a', 'ended: pulled', 'opened', 'b']);
+  });
+
+  it('waits twice as long each time, up to a bound, until a line was sound for a while', async () => {
+    const { clock, cable, line } = kept();
+    cable.refusal = 'absent';
+    line.start();
+    const waits: number[] = [];
+    await clock.settle(1);
+    for (let i = 0; i < 9; i++) {
+      const before = clock.monotonic();
+      const { refused } = line.health().counts;
+      while (line.health().counts['refused'] === refused) await clock.settle(100, 100);
+      waits.push(Math.round((clock.monotonic() - before) / 100) * 100);
+    }
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    cable.refusal = undefined;
+    await clock.settle(31_000, 100);
+    cable.say('a');
+    await clock.settle(30_000, 100);
+    cable.say('b');
+    cable.cut();
+    await clock.settle(600, 100);
+    expect(cable.opened).toBe(2);
+  });
+
+  it('asks in the middle of a silence, once, and opens anew at its end', async () => {
+    const { clock, cable, events, line } = kept();
+    line.silence = 10_000;
+    line.start();
+    await clock.settle(4_000, 100);
+    cable.say('a');
+    await clock.settle(9_800, 100);
+    expect(events).toEqual(['opened', 'a', 'idle']);
+    cable.say('b');
+    await clock.settle(9_800, 100);
+    expect(events).toEqual(['opened', 'a', 'idle', 'b', 'idle']);
+    await clock.settle(900, 100);
+    expect(events.slice(5)).toEqual(['ended: nothing came for 10 s', 'opened']);
+    expect([cable.opened, cable.closed]).toEqual([2, 1]);
+  });
+
+  it('never tires of a silence that may last', async () => {
+    const { clock, cable, line } = kept();
+    line.start();
+    await clock.settle(3_600_000, 60_000);
+    expect([cable.opened, line.health().state]).toEqual([1, 'running']);
+  });
+
+  it('is given up when its user says so or cannot begin, with the reason', async () => {
+    const { clock, cable, events, line } = kept({ opened: () => Promise.reject(new Error('no welcome')) });
+    line.start();
+    await clock.settle(10);
+    expect(events).toEqual(['opened', 'ended: no welcome']);
+    await clock.settle(1_100, 100);
+    line.restart('nonsense');
+    expect(cable.closed).toBeGreaterThanOrEqual(2);
+    expect(line.health().state).toBe('waiting');
+  });
+
+  it('is silent and closed once stopped, also when it is just being opened', async () => {
+    const { clock, cable, events, line } = kept();
+    line.start();
+    await line.stop();
+    await clock.settle(10);
+    expect([cable.opened, cable.plugged, events]).toEqual([1, false, []]);
+    line.start();
+    await clock.settle(10);
+    await line.stop();
+    cable.say('late');
+    await clock.settle(60_000, 1_000);
+    expect([cable.opened, cable.plugged, events, clock.pending]).toEqual([2, false, ['opened'], 0]);
+  });
+
+  it('delivers nothing before it is open and nothing after its end, whatever the opener does', () => {
+    const step = fc.constantFrom('data', 'closed', 'resolve', 'reject', 'restart', 'wait', 'stop', 'start');
+    return fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const clock = new VirtualClock();
+        let opening: { events: LineEvents; resolve: () => void; reject: () => void } | undefined;
+        let current: LineEvents | undefined;
+        let live = 0;
+        let open = false;
+        const line = new KeptLine(
+          {
+            clock,
+            random: () => 0.5,
+            open: (events) =>
+              new Promise((resolve, reject) => {
+                current = events;
+                opening = {
+                  events,
+                  resolve: () => {
+                    live++;
+                    let closed = false;
+                    resolve({
+                      write: () => Promise.resolve(),
+                      close: () => {
+                        if (!closed) live--;
+                        closed = true;
+                        return Promise.resolve();
+                      },
+                    });
+                  },
+                  reject: () => reject(new Error('refused')),
+                };
+              }),
+          },
+          {
+            opened: () => {
+              expect(open).toBe(false);
+              open = true;
+            },
+            data: () => expect(open).toBe(true),
+            ended: () => {
+              expect(open).toBe(true);
+              open = false;
+            },
+          },
+        );
+        line.start();
+        for (const name of steps) {
+          if (name === 'data') current?.data(new Uint8Array(1));
+          else if (name === 'closed') current?.closed('gone');
+          else if (name === 'resolve' || name === 'reject') {
+            opening?.[name]();
+            opening = undefined;
+          } else if (name === 'restart') line.restart('nonsense');
+          else if (name === 'start') line.start();
+          else if (name === 'stop') {
+            await line.stop();
+            open = false;
+          }
+          await clock.settle(name === 'wait' ? 40_000 : 1, 20_000);
+        }
+        await line.stop();
+        opening?.resolve();
+        await clock.settle(1);
+        expect(clock.pending).toBe(0);
+        // A line that said itself that it ended needs no closing.
+        expect(live).toBeLessThanOrEqual(steps.filter((name) => name === 'closed').length);
+      }),
+    );
+  });
+});
