@@ -1,6 +1,7 @@
 import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import { downKind } from '../protocol/topics.ts';
 import { Channels } from './channels.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { Mapping } from './mapping.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
@@ -69,6 +70,8 @@ export class Agent implements LinkEvents {
   readonly #channels = new Channels();
   readonly #mapping: Mapping;
   readonly #outbox: Outbox;
+  readonly #records: Records;
+  readonly #clockWatch: ClockWatch;
   readonly #pipeline: Pipeline;
   readonly #recollection: Recollection;
   readonly #remotes: Remotes;
@@ -89,6 +92,14 @@ export class Agent implements LinkEvents {
     this.#mapping = new Mapping(this.status, this.#channels, profile);
     this.#outbox = new Outbox(store, link, clock, log, options);
     const records = new Records(this.#outbox, ports.records, log);
+    this.#records = records;
+    this.#clockWatch = new ClockWatch({
+      clock,
+      log,
+      quality: options.quality,
+      trusted: (known) => records.trustClock(known),
+      found: (by) => this.#correct(by),
+    });
     const { status } = this;
     const channels = this.#channels;
     this.#pipeline = pipeline({ status, channels, writer: this.#mapping, publisher: this.#outbox, records, profile });
@@ -132,6 +143,7 @@ export class Agent implements LinkEvents {
 
   start(): void {
     this.#startedAt = Math.round(this.#ports.clock.now());
+    this.#clockWatch.start();
     this.#schedule();
     // Settles commands that a power cut interrupted; its failures are logged by the command itself.
     this.#remotes.resume().catch((error: Error) => this.#ports.log.error('resume', { error: error.message }));
@@ -141,7 +153,10 @@ export class Agent implements LinkEvents {
   intake(decoder: FrameDecoder): (batch: FrameBatch) => void {
     return (batch) => {
       if (this.#stopping) return;
-      this.#guard(() => decoder.decode(batch, this.#mapping));
+      this.#guard(() => {
+        this.#clockWatch.look();
+        decoder.decode(batch, this.#mapping);
+      });
     };
   }
 
@@ -210,9 +225,23 @@ export class Agent implements LinkEvents {
     return false;
   }
 
+  /** What came before the time was known was stamped with a wrong one. */
+  #correct(by: number): void {
+    const { clock } = this.#ports;
+    this.status.correct(by, this.#startedAt, clock.now() - by);
+    for (const recorder of this.#pipeline.recorders) recorder.correct?.(by);
+    this.#records.correct(by);
+    this.#startedAt += by;
+    this.#hello(by);
+  }
+
   #greet(): void {
     if (this.#greeted) return;
     this.#greeted = true;
+    this.#hello();
+  }
+
+  #hello(behind?: number): void {
     const { version, boot } = this.#options;
     this.#outbox.put('hello', {
       version,
@@ -220,6 +249,7 @@ export class Agent implements LinkEvents {
       boot,
       profile: this.#profile.name,
       startedAt: this.#startedAt,
+      ...(behind === undefined ? {} : { behind }),
     });
   }
 
@@ -228,6 +258,7 @@ export class Agent implements LinkEvents {
       this.#schedule();
       const now = this.#ports.clock.now();
       this.#guard(() => {
+        this.#clockWatch.look();
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
       });

@@ -2,9 +2,14 @@ import type { Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
 import type { Publisher } from './ports.ts';
 import type { VehicleProfile } from './profile.ts';
-import type { Recorder } from './recorders/recorder.ts';
+import { AlarmRecorder } from './recorders/alarm.ts';
+import { AlertRecorder } from './recorders/alert.ts';
+import { CollisionRecorder } from './recorders/collision/collision.ts';
+import { MaintenanceRecorder } from './recorders/maintenance.ts';
+import type { Recorder, TripReader } from './recorders/recorder.ts';
 import { StatusRecorder } from './recorders/status.ts';
 import { TelemetryRecorder } from './recorders/telemetry.ts';
+import { TheftRecorder } from './recorders/theft.ts';
 import { WaypointRecorder } from './recorders/waypoint.ts';
 import type { Records } from './records.ts';
 import type { Status } from './status.ts';
@@ -17,6 +22,7 @@ import type { Status } from './status.ts';
 
 export interface Pipeline {
   readonly status: StatusRecorder;
+  readonly thefts: TheftRecorder;
   readonly recorders: readonly Recorder[];
 }
 
@@ -30,16 +36,29 @@ export interface PipelineParts {
 }
 
 /** Everything that a change of Status or of a channel reaches, in order. */
-export function pipeline({ status, channels, publisher, records, profile }: PipelineParts): Pipeline {
+export function pipeline({ status, channels, writer, publisher, records, profile }: PipelineParts): Pipeline {
+  const trips: TripReader = { current: undefined };
+  const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
   const statusRecorder = new StatusRecorder(status, publisher);
   const recorders: readonly Recorder[] = [
+    // It keeps every reading of the last seconds, which a car that never tells of a crash is spared.
+    ...(tellsOfCrashes(profile) ? [new CollisionRecorder({ status, records, trips, rule: profile.collisions })] : []),
+    new AlarmRecorder(status, writer, records),
+    thefts,
+    new AlertRecorder({ status, records, trips, rules: profile.alerts }),
+    new MaintenanceRecorder(status, records),
     new TelemetryRecorder(status, records, profile.telemetry),
     new WaypointRecorder(status, records, profile.waypoints),
     statusRecorder,
   ];
   for (const recorder of recorders) {
     status.observe(recorder);
-    if (recorder.channel !== undefined) channels.observe(recorder as Required<Pick<Recorder, 'channel'>>);
+    const { channel } = recorder;
+    if (channel !== undefined) channels.observe({ channel: channel.bind(recorder) });
   }
-  return { status: statusRecorder, recorders };
+  return { status: statusRecorder, thefts, recorders };
+}
+
+function tellsOfCrashes({ sources }: VehicleProfile): boolean {
+  return sources.some(({ path }) => /^(collision|acceleration)\.|^safety\.autoECallTriggering$/.test(path));
 }

@@ -125,3 +125,22 @@ export function distance(
     Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * sinLongitude * sinLongitude;
   return 2 * 6_371_009 * Math.asin(Math.min(1, Math.sqrt(h)));
 }
+
+/** Metres from `point` to the straight line between two points that are near each other (100 km at most). */
+export function deviation(
+  from: { latitude: number; longitude: number },
+  to: { latitude: number; longitude: number },
+  point: { latitude: number; longitude: number },
+): number {
+  // The sphere is flat on the way between two waypoints: metres east and north of `from`.
+  const scale = (6_371_009 * Math.PI) / 180;
+  const narrow = Math.cos((from.latitude * Math.PI) / 180);
+  const east = (other: { longitude: number }): number =>
+    (((((other.longitude - from.longitude + 540) % 360) + 360) % 360) - 180) * scale * narrow;
+  const north = (other: { latitude: number }): number => (other.latitude - from.latitude) * scale;
+  const [x, y] = [east(to), north(to)];
+  const [px, py] = [east(point), north(point)];
+  const length = x * x + y * y;
+  const along = length === 0 ? 0 : Math.max(0, Math.min(1, (px * x + py * y) / length));
+  return Math.hypot(px - along * x, py - along * y);
+}

@@ -1,4 +1,5 @@
-import type { Body } from '../protocol/schema/message.ts';
+import { shiftInstants } from '../protocol/instants.ts';
+import { type Body, bodies } from '../protocol/schema/message.ts';
 import type { Log, Publisher, RecordStore } from './ports.ts';
 
 /** Kinds of records that have an id, change, and end. */
@@ -13,6 +14,9 @@ export interface RecordObserver {
   recorded<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void;
 }
 
+/** Records of a time that was not known are remembered so far; a unit learns the time within minutes. */
+const PROVISIONAL = 10_000;
+
 /** What must be on disk at once, not with the next group. */
 const urgent: ReadonlySet<RecordKind> = new Set(['alert', 'collision', 'alarm', 'stolen']);
 
@@ -23,6 +27,10 @@ export class Records {
   readonly #log: Log;
   readonly #observers: RecordObserver[] = [];
   #made = 0;
+  /** The wall time is not known yet: what is put now will be corrected. */
+  #uncertain = false;
+  /** Collection and id of what was put since then, the newest form of each. */
+  #provisional = new Map<string, readonly [kind: RecordKind | SeriesKind, id: string]>();
 
   constructor(publisher: Publisher, store: RecordStore, log: Log) {
     this.#publisher = publisher;
@@ -49,6 +57,7 @@ export class Records {
     const { id, createdAt } = record as { id: string; createdAt: number };
     const previous = this.get(kind, id);
     this.#store.put(kind, { id, at: createdAt, record });
+    this.#note(kind, id);
     if (urgent.has(kind)) {
       this.#publisher
         .secure(kind, record)
@@ -59,8 +68,35 @@ export class Records {
 
   /** The next piece of a series that begins at `at`, UTC milliseconds. */
   append<K extends SeriesKind>(kind: K, piece: Body<K>, at: number): void {
-    this.#store.put(kind, { id: this.newId(at), at, record: piece });
+    const id = this.newId(at);
+    this.#store.put(kind, { id, at, record: piece });
+    this.#note(kind, id);
     this.#publisher.put(kind, piece);
+  }
+
+  /** Tells whether the wall time is known; while it is not, what is put can be corrected later. */
+  trustClock(known: boolean): void {
+    this.#uncertain = !known;
+  }
+
+  /**
+   * The time became known: what was put without it is kept again with its moments `by` ms later. Records are published
+   * again, each with its id; of series the receiver is told by `hello`.
+   */
+  correct(by: number): void {
+    const provisional = this.#provisional;
+    this.#provisional = new Map();
+    for (const [kind, id] of provisional.values()) {
+      const kept = this.#store.get(kind, id);
+      if (kept === undefined) continue;
+      const record = shiftInstants(bodies[kind], kept.record, by);
+      if (kind === 'telemetry' || kind === 'waypoint') this.#store.put(kind, { id, at: kept.at + by, record });
+      else this.put(kind, record as Body<RecordKind>);
+    }
+  }
+
+  #note(kind: RecordKind | SeriesKind, id: string): void {
+    if (this.#uncertain && this.#provisional.size < PROVISIONAL) this.#provisional.set(`${kind}/${id}`, [kind, id]);
   }
 
   /** What must be known again after a restart. */

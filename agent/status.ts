@@ -97,6 +97,16 @@ export class Status implements StatusReader {
     this.#seenAt[slot.index] = at;
   }
 
+  /**
+   * The clock became known: what was read between `from` and `to`, by the old time, was read `by` ms later. What an
+   * earlier run knew lies outside and stays.
+   */
+  correct(by: number, from: number, to: number): void {
+    for (const times of [this.#createdAt, this.#seenAt]) {
+      for (const [index, at] of times.entries()) if (at >= from && at <= to) times[index] = at + by;
+    }
+  }
+
   contents(objects?: ReadonlySet<number>): StatusContents {
     if (objects === undefined) return assemble(this.#values, this.#createdAt);
     return assemble(this.#values, this.#createdAt, (object) => objects.has(object.index));

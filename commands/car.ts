@@ -5,7 +5,15 @@ import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { openDocument, openOutboxStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
-import type { Clock, FrameBatch, FrameSender, FrameSource, Log, SignatureVerifier } from '../agent/ports.ts';
+import type {
+  Clock,
+  FrameBatch,
+  FrameSender,
+  FrameSource,
+  Log,
+  ReadingSource,
+  SignatureVerifier,
+} from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
 import { passing } from './keeping.ts';
@@ -20,6 +28,8 @@ export interface CarOptions {
   readonly data: string;
   /** Sources of frames; each knows what its buses are called in the profile. */
   readonly sources: readonly FrameSource[];
+  /** Sources of readings that are no frames. */
+  readonly readings?: readonly ReadingSource[];
   /** Where commands put their frames; undefined: the car cannot be commanded. */
   readonly sender?: FrameSender;
   readonly mqtt: MqttAddress;
@@ -81,18 +91,23 @@ export async function startCar(options: CarOptions): Promise<Car> {
   );
   agent.start();
   link.open(agent);
-  const stopped = sources.map((source) => {
+  const frames = sources.map((source) => {
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;
-    return supervise(source, clock, log, (batch) => {
+    const receive = (batch: FrameBatch): void => {
       intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses));
       intake(batch);
-    });
+    };
+    return supervise(source, () => source.start(receive), clock, log);
   });
+  const readings = (options.readings ?? []).map((source) =>
+    supervise(source, () => source.start(agent.wanted, agent.sink), clock, log),
+  );
   return {
     agent,
     stop: async () => {
       // First the agent: a command under way must keep the state it has on disk, whatever its source does now.
+      const stopped = [...frames, ...readings];
       for (const step of [() => agent.stop(), ...stopped, () => link.close(), () => store.close()]) {
         await step().catch((error: Error) => log.error('while stopping', { error: error.message }));
       }
@@ -113,16 +128,16 @@ const RESTART = { first: 1_000, longest: 60_000 };
  * @returns stops it
  */
 function supervise(
-  source: FrameSource,
+  source: { stop(): Promise<void> },
+  start: () => Promise<void>,
   clock: Clock,
   log: Log,
-  receive: (batch: FrameBatch) => void,
 ): () => Promise<void> {
   let wait = RESTART.first;
   let cancel: () => void = () => undefined;
   let stopped = false;
   const attempt = (): void => {
-    source.start(receive).catch((error: Error) => {
+    start().catch((error: Error) => {
       if (stopped) return;
       log.error('a source could not be started', { error: error.message, again: `${wait / 1000} s` });
       cancel = clock.after(wait, attempt);

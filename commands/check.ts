@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
-import { checkInputs, loadConfiguration } from '../config/configuration.ts';
+import { loadConfiguration } from '../config/configuration.ts';
+import { checkInputs } from '../config/inputs.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { slice } from '../adapters/can/frames.ts';
-import { type LogReader, openLog } from '../adapters/can/log/index.ts';
+import { CandumpFile, type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ReplayClock } from '../adapters/clock/replay.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
@@ -28,6 +28,7 @@ interface Options {
   readonly bus?: string;
   readonly speed?: number;
   readonly cbor?: string;
+  readonly write?: string;
   readonly format?: string;
 }
 
@@ -44,6 +45,7 @@ line per message: {topic, seq, at, body}. The same log gives the same bytes. A s
     .option('--vin <vin>', 'the car’s identification number', REPLAY_VIN)
     .option('--bus <name>', 'take all frames as from this bus of the profile')
     .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)
+    .option('--write <file>', 'write the frames read as one candump log, whatever the format they came in')
     .option('--cbor <file>', 'write the messages as a CBOR sequence (RFC 8742) instead of printing them')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
@@ -64,6 +66,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     );
   }
   const output = options.cbor === undefined ? printer(formatOf(options.format)) : cborWriter(options.cbor);
+  const copy = options.write === undefined ? undefined : new CandumpFile(options.write);
   const clock = new ReplayClock();
   const kinds = new Map<string, number>();
   const agent = new Agent(
@@ -124,6 +127,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
             intake(part);
             if (output.full) await output.flush();
           }
+          copy?.write(batch, log.buses);
           frames += batch.count;
           backwards += jumps(batch, last);
           if (batch.count > 0) last = batch.at[batch.count - 1] as number;
@@ -142,6 +146,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     await output.flush();
   } finally {
     output.close();
+    copy?.close();
   }
   if (frames > 0 && agent.readings === 0) {
     process.stderr.write('no frame carried a signal of the profile: is it the right car, and the right --bus?\n');

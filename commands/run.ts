@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { LogSource } from '../adapters/can/log/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
-import type { FrameSender, FrameSource } from '../agent/ports.ts';
-import { type Configuration, checkInputs, loadConfiguration, readSecret } from '../config/configuration.ts';
+import { type Configuration, loadConfiguration, readSecret } from '../config/configuration.ts';
+import { configurationDefaults } from '../config/defaults.ts';
+import { checkInputs } from '../config/inputs.ts';
 import type { MqttConfiguration } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
 import { complain } from './output.ts';
 import { untilSignal } from './signals.ts';
-import { benchCar } from './simulation.ts';
-import { loadVehicle, type Vehicle } from './vehicle.ts';
+import { sourcesOf } from './sources.ts';
+import { loadVehicle } from './vehicle.ts';
 
 export function runCommand(): Command {
   return new Command('run')
@@ -20,19 +20,22 @@ export function runCommand(): Command {
     .description('Runs the agent as the configuration says, until SIGTERM or Ctrl-C. Prints one line when ready.')
     .requiredOption('-c, --config <file>', 'configuration; `vigie check -c` explains its faults')
     .option('--data <dir>', 'directory of records, instead of the one configured')
+    .option('--record <dir>', 'record the frames of all buses there as candump logs, instead of what is configured')
     .addHelpText(
       'after',
       `
 Live frames come from standard input where the configuration says \`log: '-'\`:
   candump -L can0 | vigie run -c vigie.yaml`,
     )
-    .action(async (options: { config: string; data?: string }) => {
+    .action(async (options: { config: string; data?: string; record?: string }) => {
       const { configuration, diagnostics } = loadConfiguration(options.config, process.env);
       complain(diagnostics);
       if (configuration === undefined) {
         throw new VigieError('configuration.wrong', 'the configuration has errors', { where: options.config });
       }
-      await drive(configuration, options.data ?? configuration.data);
+      const { record } = options;
+      const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
+      await drive({ ...configuration, ...recording }, options.data ?? configuration.data);
     });
 }
 
@@ -43,9 +46,9 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
   if (faults.some(({ severity }) => severity === 'error')) {
     throw new VigieError('configuration.wrong', 'the inputs do not fit the profile', { where: configuration.file });
   }
-  const clock = new SystemClock();
   const log = new StreamLog(process.stderr, configuration.log.level);
-  const { sources, sender } = sourcesOf(configuration, vehicle, clock);
+  const clock = new SystemClock({ stepped: (by) => log.warn('receivers set the clock', { by }) });
+  const { sources, readings, sender, close } = sourcesOf(configuration, vehicle, clock, log);
   const trust = configuration.commands?.trust;
   const signalled = untilSignal();
   const car = await startCar({
@@ -53,6 +56,7 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
     vehicle,
     data,
     sources,
+    readings,
     ...(sender === undefined ? {} : { sender }),
     mqtt: addressOf(configuration.mqtt),
     ...(trust === undefined ? {} : { trust }),
@@ -63,30 +67,9 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
   process.stdout.write(`ready: ${configuration.vin} (${vehicle.profile.name}), records in ${data}\n`);
   await signalled;
   await car.stop();
+  close?.();
   // A bus that never spoke is still being waited for there.
   process.stdin.destroy();
-}
-
-function sourcesOf(
-  configuration: Configuration,
-  vehicle: Vehicle,
-  clock: SystemClock,
-): { sources: FrameSource[]; sender?: FrameSender } {
-  const sources: FrameSource[] = [];
-  let sender: FrameSender | undefined;
-  for (const input of configuration.can) {
-    if (input.kind === 'simulated') {
-      const car = benchCar(vehicle, clock);
-      sources.push(car);
-      sender = car;
-      continue;
-    }
-    const { log, bus, loop } = input;
-    // Frames stand for live ones, so they carry the time at which they come.
-    const speed = log === '-' ? Number.POSITIVE_INFINITY : input.speed;
-    sources.push(new LogSource(log, { bus, speed, loop, clock, times: 'clock' }));
-  }
-  return sender === undefined ? { sources } : { sources, sender };
 }
 
 function addressOf({ protocol, keepalive, passwordFile, username, ...mqtt }: MqttConfiguration): MqttAddress {

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { prepareCommands } from '../adapters/can/actuator.ts';
 import { type Database, DbcDecoder, parseDbc } from '../adapters/can/dbc/index.ts';
+import { gnssMessage, gnssSignals } from '../adapters/gnss/index.ts';
+import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
+import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
 import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
 import type { SourceMapping, VehicleProfile } from '../agent/profile.ts';
+import type { ObdBus } from '../config/buses.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
@@ -19,6 +23,8 @@ export interface BoundDatabase {
 export interface Vehicle {
   readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'title'>;
   readonly databases: readonly BoundDatabase[];
+  /** Signal sets of the bus that is asked, by its name. */
+  readonly signalSets: ReadonlyMap<string, readonly SignalSet[]>;
 }
 
 /** Reads a DBC; a file that cannot be read is a finding like any other. */
@@ -42,18 +48,32 @@ export function inspectVehicle(
   const found = [...diagnostics];
   if (profile === undefined) return { diagnostics: found };
   // With one bus the profile does not care what a log or an interface calls it.
-  const single = profile.buses.length === 1;
+  const single = profile.buses.filter(({ kind }) => kind === 'can').length === 1;
+  const signalSets = new Map<string, readonly SignalSet[]>();
   const databases: BoundDatabase[] = [];
   for (const bus of profile.buses) {
+    if (bus.obd !== undefined)
+      signalSets.set(
+        bus.name,
+        bus.obd.signalsets.flatMap((file) => readSignalSet(file, found)),
+      );
     for (const file of bus.dbc) {
       const { database, diagnostics: faults } = readDbc(file);
       found.push(...faults);
       if (database !== undefined) databases.push(single ? { database } : { bus: bus.name, database });
     }
   }
-  const sources = single ? profile.sources.map(({ bus: _, ...source }) => source) : profile.sources;
-  found.push(...unknownSignals(profile, sources, databases), ...unknownCommands(profile, databases));
-  return { vehicle: { profile: { ...profile, sources }, databases }, diagnostics: found };
+  const frames = new Set(profile.buses.filter(({ kind }) => kind === 'can').map(({ name }) => name));
+  const sources = profile.sources.map(({ bus, ...source }) =>
+    single && frames.has(bus) ? source : { bus, ...source },
+  );
+  found.push(
+    ...unknownSignals(profile, frames, sources, databases),
+    ...unknownParameters(profile, signalSets),
+    ...unknownFixes(profile),
+    ...unknownCommands(profile, databases),
+  );
+  return { vehicle: { profile: { ...profile, sources }, databases, signalSets }, diagnostics: found };
 }
 
 /** @throws VigieError `configuration.wrong` when the profile has errors; the findings go to standard error first */
@@ -72,18 +92,76 @@ export function decoderFor(vehicle: Vehicle, wanted: readonly WantedSignal[], bu
   return new DbcDecoder(wanted, vehicle.databases, buses);
 }
 
+function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {
+  try {
+    const set = parseSignalSet(readFileSync(file, 'utf8'), file);
+    found.push(...set.diagnostics);
+    return [set];
+  } catch (error) {
+    found.push({ file, line: 0, severity: 'error', message: (error as Error).message });
+    return [];
+  }
+}
+
 function unknownSignals(
   { file, sources: written }: WrittenProfile,
+  frames: ReadonlySet<string>,
   sources: readonly SourceMapping[],
   databases: readonly BoundDatabase[],
 ): Diagnostic[] {
-  return new DbcDecoder(sources, databases, []).problems.map(({ index, message, nearest }) => ({
+  // What other buses have is not for the DBC to know.
+  const wanted = [...sources.entries()].filter(([index]) => frames.has(written[index]?.bus ?? ''));
+  const decoder = new DbcDecoder(
+    wanted.map(([, source]) => source),
+    databases,
+    [],
+  );
+  return decoder.problems.map(({ index, message, nearest }) => ({
     file,
-    line: written[index]?.line ?? 0,
+    line: written[wanted[index]?.[0] ?? 0]?.line ?? 0,
     severity: 'error' as const,
     message,
     ...(nearest.length === 0 ? {} : { fix: `did you mean ${nearest.join(', ')}?` }),
   }));
+}
+
+function unknownParameters(profile: WrittenProfile, signalSets: Vehicle['signalSets']): Diagnostic[] {
+  const { file, sources, buses } = profile;
+  return buses.flatMap(({ name, obd }) => {
+    if (obd === undefined) return [];
+    const wanted = sources.filter(({ bus }) => bus === name);
+    const { missing } = planPolls(wanted, signalSets.get(name) ?? [], pollSettings(obd));
+    return wanted
+      .filter((source) => missing.includes(source))
+      .map(({ message, signal, line }) => ({
+        file,
+        line,
+        severity: 'error' as const,
+        message: `no signal set of bus ${name} has ${message}.${signal} as a number`,
+        fix: 'see the `signals` of the set for its `id`',
+      }));
+  });
+}
+
+/** How the profile wants a bus to be asked. */
+export function pollSettings({ signals, modelYear, ...obd }: ObdBus): PollSettings {
+  return { ...defaultPollSettings, ...obd, rules: signals, modelYear };
+}
+
+function unknownFixes({ file, sources, buses }: WrittenProfile): Diagnostic[] {
+  const receivers = new Set(buses.filter(({ kind }) => kind === 'gnss').map(({ name }) => name));
+  return sources
+    .filter(({ bus, message, signal }) => {
+      const known = message === gnssMessage && gnssSignals.some((name) => name === signal);
+      return receivers.has(bus) && !known;
+    })
+    .map(({ message, signal, line }) => ({
+      file,
+      line,
+      severity: 'error' as const,
+      message: `a receiver has no ${message}.${signal}`,
+      fix: `one of ${gnssSignals.map((name) => `${gnssMessage}.${name}`).join(', ')}`,
+    }));
 }
 
 function unknownCommands(profile: WrittenProfile, databases: readonly BoundDatabase[]): Diagnostic[] {

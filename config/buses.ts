@@ -1,28 +1,66 @@
 /** The logical buses of a profile and the files that describe them. */
 import { accessSync, constants } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { profileDefaults } from './defaults.ts';
 import { reason } from './document.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
 import { suggestion } from './nearest.ts';
+import type { ObdInput } from './profile-schema.ts';
+import { readDuration } from './quantities.ts';
 
 export interface Bus {
   readonly name: string;
+  /** What describes its signals: DBC files, OBD signal sets, or, of a receiver, nothing: they are always the same. */
+  readonly kind: 'can' | 'obd' | 'gnss';
   /** Absolute paths. */
   readonly dbc: readonly string[];
+  /** With kind obd. */
+  readonly obd?: ObdBus;
   readonly line: number;
 }
+
+/** What a car is asked for, and when. */
+export interface ObdBus {
+  /** Absolute paths. */
+  readonly signalsets: readonly string[];
+  readonly modelYear?: number;
+  /** ms; infinite: the bus carries only answers. */
+  readonly asleepAfter: number;
+  /** Requests a second, at most. */
+  readonly requestsPerSecond: number;
+  /** Parameters of service 01 in one request. */
+  readonly parametersPerRequest: number;
+  /** Of commands to which neither the profile nor the set gives one, ms. */
+  readonly interval: number;
+  /** ms */
+  readonly longestBackOff: number;
+  /** By `Message.Signal`. */
+  readonly signals: Readonly<Record<string, PollRule>>;
+}
+
+export interface PollRule {
+  /** ms; absent: as the signal set says. */
+  readonly interval?: number;
+  readonly priority: 'high' | 'normal' | 'low';
+}
+
+/** Message names that a bus of one kind always has: `OBD.VehicleSpeed`, `GNSS.latitude`. */
+const messages: Readonly<Record<string, Bus['kind']>> = { OBD: 'obd', GNSS: 'gnss' };
 
 /** Says which bus an entry means. */
 export interface BusNames {
   readonly buses: readonly Bus[];
-  /** The name of the bus meant by `name`, which may be left out when there is one; reports at `at` what is wrong. */
-  resolve(name: string | undefined, at: string, findings: Findings): string | undefined;
+  /**
+   * The name of the bus meant by `name`, which may be left out when there is one that can have the message; reports at
+   * `at` what is wrong.
+   */
+  resolve(name: string | undefined, at: string, findings: Findings, message?: string): string | undefined;
 }
 
 /** `extraDbc` (absolute paths) is added to every bus. */
 export function readBuses(
-  listed: readonly { name: string; dbc?: readonly string[] }[],
+  listed: readonly { name: string; dbc?: readonly string[]; obd?: ObdInput; gnss?: boolean }[],
   file: string,
   extraDbc: readonly string[],
   findings: Findings,
@@ -33,6 +71,11 @@ export function readBuses(
     if (!findings.sound(at)) continue;
     const { name, dbc = [] } = entry;
     if (buses.some((bus) => bus.name === name)) findings.error(`${at}/name`, `a bus ${quoted(name)} is there already`);
+    const { obd, gnss = false } = entry;
+    const kind = obd !== undefined ? 'obd' : gnss ? 'gnss' : 'can';
+    if ([dbc.length > 0, obd !== undefined, gnss].filter(Boolean).length > 1) {
+      findings.error(at, `bus ${quoted(name)} can be only one of dbc, obd and gnss`, 'make a bus of each');
+    }
     const own = dbc.map((path) => resolve(dirname(file), path));
     for (const [place, path] of own.entries()) {
       const trouble = unreadable(path);
@@ -43,27 +86,84 @@ export function readBuses(
         'write its path relative to the profile',
       );
     }
-    if (own.length + extraDbc.length === 0) {
+    if (kind === 'can' && own.length + extraDbc.length === 0) {
       findings.error(at, `nothing describes the frames of bus ${quoted(name)}`, 'add dbc: [car.dbc]');
     }
-    buses.push({ name, dbc: [...new Set([...own, ...extraDbc])], line: findings.line(at) });
+    buses.push({
+      name,
+      kind,
+      dbc: kind === 'can' ? [...new Set([...own, ...extraDbc])] : [],
+      ...(obd === undefined ? {} : { obd: readObd(obd, at, file, findings) }),
+      line: findings.line(at),
+    });
   }
   // With a bus whose name nobody can tell, every bus could be meant.
   const all = listed.length > 0 && findings.sound('/buses');
   const known = all ? [...new Set(listed.map(({ name }) => name))] : undefined;
-  return { buses, resolve: (name, at, where) => resolveBus(name, known, at, where) };
+  const having = (message: string | undefined): string[] => {
+    const kind = message === undefined ? undefined : messages[message];
+    const reserved = buses.filter((bus) => bus.kind === kind);
+    // A DBC may have a message of that name too; the bus of the kind goes first.
+    const able = reserved.length > 0 ? reserved : buses.filter((bus) => bus.kind === 'can');
+    return [...new Set(able.map(({ name }) => name))];
+  };
+  return {
+    buses,
+    resolve: (name, at, where, message) =>
+      resolveBus(name, known, name === undefined ? having(message) : (known ?? []), at, where),
+  };
+}
+
+function readObd(
+  { signalsets, modelYear, asleepAfter, poll = {} }: ObdInput,
+  at: string,
+  file: string,
+  findings: Findings,
+): ObdBus {
+  const paths = signalsets.map((path) => resolve(dirname(file), path));
+  for (const [index, path] of paths.entries()) {
+    const trouble = unreadable(path);
+    if (trouble === undefined) continue;
+    const fix = 'write its path relative to the profile';
+    findings.error(at + pointer('obd', 'signalsets', index), `signal set ${path} cannot be read: ${trouble}`, fix);
+  }
+  const rules = Object.entries(poll.signals ?? {}).map(([signal, { interval, priority = 'normal' }]) => [
+    signal,
+    { priority, ...(interval === undefined ? {} : { interval: readDuration(interval) }) },
+  ]);
+  const { obd } = profileDefaults;
+  if (modelYear !== undefined && !Number.isInteger(modelYear)) {
+    findings.error(at + pointer('obd', 'modelYear'), 'a model year is a whole number', 'write e.g. 2021');
+  }
+  if (poll.parametersPerRequest !== undefined && !Number.isInteger(poll.parametersPerRequest)) {
+    findings.error(at + pointer('obd', 'poll', 'parametersPerRequest'), 'must be a whole number from 1 to 6');
+  }
+  const time = (written: number | string | undefined, fallback: number): number =>
+    written === undefined ? fallback : readDuration(written);
+  return {
+    signalsets: paths,
+    ...(modelYear === undefined ? {} : { modelYear }),
+    asleepAfter: asleepAfter === 'never' ? Number.POSITIVE_INFINITY : time(asleepAfter, obd.asleepAfter),
+    requestsPerSecond: poll.requestsPerSecond ?? obd.requestsPerSecond,
+    parametersPerRequest: poll.parametersPerRequest ?? obd.parametersPerRequest,
+    interval: time(poll.interval, obd.interval),
+    longestBackOff: time(poll.longestBackOff, obd.longestBackOff),
+    signals: Object.fromEntries(rules),
+  };
 }
 
 function resolveBus(
   name: string | undefined,
   known: readonly string[] | undefined,
+  able: readonly string[],
   at: string,
   findings: Findings,
 ): string | undefined {
   if (known === undefined) return undefined;
   if (name === undefined) {
-    if (known.length > 1) findings.error(at, 'which bus?', `add bus: ${known.join(' or bus: ')}`);
-    return known[0];
+    if (able.length > 1) findings.error(at, 'which bus?', `add bus: ${able.join(' or bus: ')}`);
+    if (able.length === 0) findings.error(at, 'no bus of the profile can have this signal', 'add the bus under buses');
+    return able[0];
   }
   if (known.includes(name)) return name;
   findings.error(

@@ -5,6 +5,24 @@ import { choice, closed, duration, format, line, listOf, NAME, number, size, tru
 /** The configuration format that this version reads. */
 export const configurationVersion = 1;
 
+/** What a car may speak, in the order of the ELM327 data sheet, whose numbers begin at 1: `SP h`. */
+export const obdProtocols = [
+  'j1850-pwm',
+  'j1850-vpw',
+  'iso-9141-2',
+  'kwp-5-baud',
+  'kwp-fast',
+  'can-11-500',
+  'can-29-500',
+  'can-11-250',
+  'can-29-250',
+] as const;
+
+const address = (description: string) =>
+  line(description, {
+    expected: 'a line: /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path',
+  });
+
 const file = (description: string) => line(description, { expected: 'the path of a file' });
 
 const input = closed(
@@ -14,8 +32,61 @@ const input = closed(
     log: Type.Optional(file('A log file, or `-` for standard input, e.g. from `candump -L`')),
     speed: Type.Optional(number('1 = as recorded, 2 = twice as fast', { exclusiveMinimum: 0, maximum: 1e6 })),
     loop: Type.Optional(truth('Begin again when the log ends')),
+    socketcan: Type.Optional(
+      line('A CAN interface of this machine', {
+        pattern: '^[^\\s/:]{1,15}$',
+        expected: 'the name of a network interface, such as can0',
+      }),
+    ),
+    slcan: Type.Optional(address('A CAN adapter that speaks slcan')),
+    bitrate: Type.Optional(
+      Type.Unsafe<number | string>({
+        type: ['integer', 'string'],
+        minimum: 1000,
+        maximum: 1_000_000,
+        pattern: '^[0-9]{1,4}k$',
+        description: 'Bits a second of the bus behind an slcan adapter; default 500k',
+        'x-expected': 'a bit rate such as 500k',
+      }),
+    ),
   },
   'Where the frames of a bus come from',
+);
+
+const obd = closed(
+  {
+    bus: Type.Optional(line('Bus of the profile that has `obd`', { pattern: NAME, expected: 'the name of a bus' })),
+    elm327: Type.Optional(address('An adapter with an ELM327 or STN chip')),
+    isotp: Type.Optional(
+      line('An entry of `can` with a live bus that is asked directly (ISO 15765-2)', {
+        pattern: NAME,
+        expected: 'the name of a bus under can',
+      }),
+    ),
+    protocol: Type.Optional(
+      choice(obdProtocols, 'What the car speaks; by default the adapter finds out with the first request'),
+    ),
+  },
+  'How the car is asked',
+);
+
+const gnss = closed(
+  {
+    bus: Type.Optional(line('Bus of the profile that has `gnss`', { pattern: NAME, expected: 'the name of a bus' })),
+    nmea: Type.Optional(address('A receiver that speaks NMEA 0183')),
+    gpsd: Type.Optional(address('gpsd, e.g. tcp://localhost:2947')),
+    clock: Type.Optional(truth('Its time sets the clock of the agent; default true')),
+  },
+  'A satellite receiver',
+);
+
+const record = closed(
+  {
+    folder: file('Folder of the recordings; created if missing'),
+    size: Type.Optional(size('Bytes after which the next file is begun')),
+    keep: Type.Optional(number('Files that are kept', { minimum: 1, maximum: 10_000 })),
+  },
+  'Frames of all live buses as candump logs',
 );
 
 const mqtt = closed(
@@ -50,7 +121,10 @@ export const configurationSchema = closed(
     }),
     profile: line('Name of a shipped profile, or a path (with / or ending in .yaml) relative to this file'),
     data: Type.Optional(file('Folder of the records; created if missing')),
-    can: listOf(input, 1, 'Inputs, by bus'),
+    can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),
+    obd: Type.Optional(obd),
+    gnss: Type.Optional(gnss),
+    record: Type.Optional(record),
     mqtt,
     commands: Type.Optional(
       closed(
@@ -72,5 +146,7 @@ export const configurationSchema = closed(
 );
 
 export type ConfigurationInput = Static<typeof configurationSchema>;
+export type ObdInputInput = Static<typeof obd>;
+export type GnssInputInput = Static<typeof gnss>;
 export type CanInputInput = Static<typeof input>;
 export type MqttInput = Static<typeof mqtt>;

@@ -8,34 +8,13 @@ import { type ConfigurationInput, configurationSchema } from './configuration-sc
 import { configurationDefaults } from './defaults.ts';
 import { readYamlFile, reason } from './document.ts';
 import { type Environment, overlay, reportUnknown } from './environment.ts';
-import { checkForm, quoted } from './faults.ts';
-import { Findings, pointer } from './findings.ts';
+import { checkForm } from './faults.ts';
+import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
+import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
-import { suggestion } from './nearest.ts';
-import type { Profile } from './profile.ts';
 import { readSize } from './quantities.ts';
 import { isProfilePath } from './shipped.ts';
-
-/** Where the frames of a bus come from: the simulated car, or a log. */
-export type CanInput = SimulatedInput | LogInput;
-
-export interface SimulatedInput {
-  readonly kind: 'simulated';
-  readonly bus: string;
-  readonly line: number;
-}
-
-export interface LogInput {
-  readonly kind: 'log';
-  readonly bus: string;
-  /** Absolute path, or `-` for standard input. */
-  readonly log: string;
-  /** 1 = as recorded; of no meaning for standard input. */
-  readonly speed: number;
-  readonly loop: boolean;
-  readonly line: number;
-}
 
 /** All paths are absolute, times in ms, sizes in bytes. */
 export interface Configuration {
@@ -46,6 +25,10 @@ export interface Configuration {
   /** Folder of the records. */
   readonly data: string;
   readonly can: readonly CanInput[];
+  readonly obd?: ObdInput;
+  readonly gnss?: GnssInput;
+  /** Absent: frames are not recorded. */
+  readonly record?: Recording;
   readonly mqtt: MqttConfiguration;
   /** Absent: no remote command is accepted. */
   readonly commands?: { readonly trust: string };
@@ -97,7 +80,7 @@ function readConfiguration(file: string, input: ConfigurationInput, findings: Fi
     vin: input.vin,
     profile: isProfilePath(profile) ? beside(profile) : profile,
     data: beside(typeof input.data === 'string' ? input.data : configurationDefaults.data),
-    can: readInputs(Array.isArray(input.can) ? input.can : [], beside, findings),
+    ...readInputs(input, beside, findings),
     mqtt: readMqtt(input.mqtt, beside, findings),
     ...(trust === undefined ? {} : { commands: { trust: beside(trust) } }),
     outbox: { limit: outboxLimit },
@@ -105,73 +88,9 @@ function readConfiguration(file: string, input: ConfigurationInput, findings: Fi
   };
 }
 
-function readInputs(
-  listed: ConfigurationInput['can'],
-  beside: (path: string) => string,
-  findings: Findings,
-): CanInput[] {
-  const inputs: CanInput[] = [];
-  let standardInput = false;
-  for (const [index, input] of listed.entries()) {
-    const at = pointer('can', index);
-    if (!findings.sound(at)) continue;
-    const { bus, simulated = false, log, speed, loop } = input;
-    if (simulated === (log !== undefined)) {
-      findings.error(at, `bus ${bus} needs exactly one of \`simulated: true\` and \`log\``);
-      continue;
-    }
-    const line = findings.line(at);
-    if (log === undefined) {
-      for (const name of ['speed', 'loop'] as const) {
-        if (input[name] !== undefined) findings.error(`${at}/${name}`, `${name} is for a log`, `remove ${name}`);
-      }
-      inputs.push({ kind: 'simulated', bus, line });
-      continue;
-    }
-    if (log === '-') {
-      if (standardInput) findings.error(`${at}/log`, 'standard input is read by another entry already');
-      standardInput = true;
-      for (const name of ['speed', 'loop'] as const) {
-        if (input[name] !== undefined)
-          findings.error(`${at}/${name}`, `standard input comes as it comes`, `remove ${name}`);
-      }
-    } else {
-      reportUnreadable(beside(log), `${at}/log`, findings, 'write its path relative to this file');
-    }
-    inputs.push({
-      kind: 'log',
-      bus,
-      log: log === '-' ? log : beside(log),
-      speed: speed ?? configurationDefaults.speed,
-      loop: loop ?? configurationDefaults.loop,
-      line,
-    });
-  }
-  return inputs;
-}
-
 function reportUnreadable(path: string, at: string, findings: Findings, fix: string): void {
   const trouble = unreadable(path);
   if (trouble !== undefined) findings.error(at, `${path} cannot be read: ${trouble}`, fix);
-}
-
-/** Whether the inputs of a configuration and the buses of its profile are the same. */
-export function checkInputs(configuration: Configuration, profile: Pick<Profile, 'name' | 'buses'>): Diagnostic[] {
-  const known = profile.buses.map((bus) => bus.name);
-  const diagnostics: Diagnostic[] = [];
-  for (const { bus, line } of configuration.can) {
-    if (known.includes(bus)) continue;
-    const message = `profile ${profile.name} has no bus ${quoted(bus)}`;
-    const fix = suggestion(bus, known) ?? `known: ${known.join(', ')}`;
-    diagnostics.push({ file: configuration.file, line, severity: 'error', message, fix });
-  }
-  for (const bus of known) {
-    if (configuration.can.some((input) => input.bus === bus)) continue;
-    const message = `no input under can feeds bus ${bus} of profile ${profile.name}`;
-    const fix = `add - { bus: ${bus}, … }`;
-    diagnostics.push({ file: configuration.file, line: 0, severity: 'warning', message, fix });
-  }
-  return diagnostics;
 }
 
 /** Passwords are short; a larger file is the wrong one. */

@@ -18,14 +18,26 @@ export const profileDefaults = {
     heartbeat: 60_000,
   },
   waypoints: {
-    /** On a straight road at 90 km/h: a point every 250 m, enough to place any other record. */
-    interval: 10_000,
-    /** In town: two points a block. */
-    distance: 50,
-    /** Less is the noise of a receiver at walking pace; more cuts the corner of a junction. */
-    heading: 15,
+    /** Where the road is straight: a point a minute places any other record, with the speed between. */
+    interval: 60_000,
+    /** A map at the scale of a motorway trip shows no less. */
+    distance: 1000,
+    /** A U-turn on the spot leaves no trace in the error; a junction is cut by it before it turns this far. */
+    heading: 90,
+    /** Half the width of a street: the way can be matched to the right one. */
+    error: 10,
   },
   ...recordingDefaults,
+  obd: {
+    /** A bus that speaks at all speaks every second; three lost frames are no sleep. */
+    asleepAfter: 3_000,
+    /** About what an adapter on a serial line can do, and a fiftieth of a bus of 500 kbit/s. */
+    requestsPerSecond: 20,
+    /** SAE J1979 §6.1.1.1 allows six in one request. */
+    parametersPerRequest: 6,
+    interval: 5_000,
+    longestBackOff: 600_000,
+  },
   /** `for: 0` is one frame. */
   every: 0,
   for: 0,
@@ -40,6 +52,14 @@ export const configurationDefaults = {
   /** A log stands in for the bus, so its frames come when they came. */
   speed: 1,
   loop: false,
+  /** What nearly every car's OBD connector has (ISO 15765-4). */
+  bitrate: 500_000,
+  record: {
+    /** About half an hour of a bus at 2,000 frames a second; opens in any editor. */
+    size: 64 * 2 ** 20,
+    /** Half a gigabyte, which the smallest card has. */
+    keep: 8,
+  },
   mqtt: {
     /** 5 has what the topics want (expiry, correlation); a broker that lacks it is common. */
     protocol: 'auto',

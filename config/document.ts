@@ -8,6 +8,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   Parser,
@@ -20,6 +21,8 @@ import { pointer } from './findings.ts';
 const MOST_BYTES = 1 << 20;
 /** The composer recurses, and V8 ends the process when a regular expression is compiled near the stack's end. */
 const DEEPEST = 64;
+/** The parser recurses as well, when it closes what is open: some thousand levels are too many for the stack. */
+const STEEPEST = 512;
 /** Aliases multiply contents. */
 const MOST_NODES = 200_000;
 
@@ -69,7 +72,12 @@ export function reason(error: unknown): string {
 export function readYaml(file: string, text: string): YamlReading {
   if (text.length > MOST_BYTES) return only(file, 0, 'is too long', `keep it below ${MOST_BYTES} bytes`);
   const lines = new LineCounter();
-  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const lexemes = [...new Lexer().lex(text)];
+  const steep = tooSteep(lexemes);
+  if (steep !== undefined) return only(file, steep, `is nested deeper than ${DEEPEST}`);
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens = [...lexemes.flatMap((lexeme) => [...parser.next(lexeme)]), ...parser.end()];
   const deep = tooDeep(tokens);
   if (deep !== undefined) return only(file, lines.linePos(deep).line, `is nested deeper than ${DEEPEST}`);
   const composer = new Composer({
@@ -77,16 +85,17 @@ export function readYaml(file: string, text: string): YamlReading {
     schema: 'core',
     stringKeys: true,
     resolveKnownTags: false,
+    // It compares each key with all others of the map; see the names in `plain`.
+    uniqueKeys: false,
     prettyErrors: false,
     lineCounter: lines,
   });
   const [document, second] = [...composer.compose(tokens, true, text.length)];
   if (document === undefined) return only(file, 0, 'is empty');
   const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT');
-  const twice = document.errors.filter(({ code }) => code === 'DUPLICATE_KEY');
-  const others = document.errors.filter((error) => !tabs.includes(error) && !twice.includes(error));
+  const others = document.errors.filter(({ code }) => code !== 'TAB_AS_INDENT');
   // What else the parser says of a text indented with tabs comes from the tabs.
-  const told = [...tabs, ...twice, ...(tabs.length > 0 ? [] : others), ...document.warnings];
+  const told = [...tabs, ...(tabs.length > 0 ? [] : others), ...document.warnings];
   const diagnostics = told.map((error) => describe(file, error, lines));
   if (second !== undefined) {
     const line = lines.linePos(second.range[0]).line;
@@ -96,7 +105,17 @@ export function readYaml(file: string, text: string): YamlReading {
   // Of a text that is not YAML nobody can say which member is which; what followed would be noise.
   if (others.length > 0) return { diagnostics };
   try {
-    return { contents: plain(document as Document, lines), diagnostics };
+    const { contents, twice } = plain(document as Document, lines);
+    for (const line of twice) {
+      diagnostics.push({
+        file,
+        line,
+        severity: 'error',
+        message: 'this member is there twice',
+        fix: 'keep one of them',
+      });
+    }
+    return { contents, diagnostics };
   } catch (error) {
     if (!(error instanceof AliasFault)) throw error;
     diagnostics.push({ file, line: error.line, severity: 'error', message: error.message, fix: 'write it out' });
@@ -114,13 +133,33 @@ function describe(file: string, error: YAMLError, lines: LineCounter): Diagnosti
   if (error.code === 'TAB_AS_INDENT') {
     return { file, line, severity, message: 'a tab stands where the line is indented', fix: 'indent with spaces' };
   }
-  if (error.code === 'DUPLICATE_KEY') {
-    return { file, line, severity, message: 'this member is there twice', fix: 'keep one of them' };
-  }
   if (error.code === 'NON_STRING_KEY') {
     return { file, line, severity, message: 'a list or map stands where a name must', fix: 'quote it if it is a text' };
   }
   return { file, line, severity, message: error.message };
+}
+
+/**
+ * The line on which more than {@link STEEPEST} levels may be open, by brackets and by the columns of `-`, `?` and `:`.
+ * It counts too many rather than too few.
+ */
+function tooSteep(lexemes: readonly string[]): number | undefined {
+  const columns: number[] = [];
+  let brackets = 0;
+  let column = 0;
+  let line = 1;
+  for (const lexeme of lexemes) {
+    if (lexeme === '[' || lexeme === '{') brackets++;
+    else if (lexeme === ']' || lexeme === '}') brackets = Math.max(0, brackets - 1);
+    else if (lexeme === '-' || lexeme === '?' || lexeme === ':') {
+      while (columns.length > 0 && (columns.at(-1) as number) >= column) columns.pop();
+      columns.push(column);
+    }
+    if (columns.length + brackets > STEEPEST) return line;
+    for (let end = lexeme.indexOf('\n'); end >= 0; end = lexeme.indexOf('\n', end + 1)) line++;
+    column = lexeme.includes('\n') ? 0 : column + lexeme.length;
+  }
+  return undefined;
 }
 
 /** The offset of the first token deeper than {@link DEEPEST}. */
@@ -147,8 +186,10 @@ class AliasFault extends Error {
   }
 }
 
-function plain(document: Document, counter: LineCounter): YamlContents {
+/** Also the lines of members whose name is there before. */
+function plain(document: Document, counter: LineCounter): { contents: YamlContents; twice: readonly number[] } {
   const lines = new Map<string, number>();
+  const twice: number[] = [];
   let nodes = 0;
 
   function lineOf(node: unknown, otherwise: number): number {
@@ -180,6 +221,7 @@ function plain(document: Document, counter: LineCounter): YamlContents {
         const name = String(isScalar(key) ? key.value : key);
         const place = at + pointer(name);
         const keyLine = aliased ? line : lineOf(key, line);
+        if (!aliased && Object.hasOwn(result, name)) twice.push(keyLine);
         lines.set(place, keyLine);
         const member = convert(value, place, keyLine, aliased, depth + 1);
         // A plain assignment to `__proto__` would be lost instead of reported.
@@ -190,5 +232,5 @@ function plain(document: Document, counter: LineCounter): YamlContents {
     return null;
   }
 
-  return { data: convert(document.contents, '', 1, false, 0), lines };
+  return { contents: { data: convert(document.contents, '', 1, false, 0), lines }, twice };
 }

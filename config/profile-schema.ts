@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { channels } from '../protocol/channels.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';
-import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList } from './fields.ts';
+import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
 
 /** The profile format that this version reads. */
 export const profileVersion = 1;
@@ -152,6 +152,56 @@ const command = closed(
   'One thing the car can be asked to do',
 );
 
+const obd = closed(
+  {
+    signalsets: listOf(
+      line('Signal set (JSON), relative to this profile'),
+      1,
+      'What can be asked; later sets go first',
+    ),
+    modelYear: Type.Optional(number('Commands for other years are left out', { minimum: 1980, maximum: 2100 })),
+    asleepAfter: Type.Optional(
+      Type.Unsafe<number | string>({
+        ...duration('Silence of the bus after which nothing is asked; `never` for a bus that carries only answers'),
+        pattern: '^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$',
+        'x-expected': 'a time such as 3s, or never',
+      }),
+    ),
+    poll: Type.Optional(
+      closed(
+        {
+          requestsPerSecond: Type.Optional(
+            number('Most that is asked of the car', { exclusiveMinimum: 0, maximum: 1000 }),
+          ),
+          parametersPerRequest: Type.Optional(
+            number('Parameters of service 01 asked for at once, on CAN', { minimum: 1, maximum: 6 }),
+          ),
+          interval: Type.Optional(duration('Of commands to which neither the profile nor the set gives one')),
+          longestBackOff: Type.Optional(
+            duration('Longest time until something that the car did not answer is tried again'),
+          ),
+          signals: Type.Optional(
+            keyed(
+              SIGNAL,
+              closed(
+                {
+                  interval: Type.Optional(duration('How often it is asked; default: as its signal set says')),
+                  priority: Type.Optional(choice(['high', 'normal', 'low'], 'What goes first when time is short')),
+                },
+                'When a signal is asked for',
+              ),
+              'By signal',
+              'a message and a signal with a point between, such as OBD.VehicleSpeed',
+            ),
+          ),
+        },
+        'When what is asked',
+      ),
+    ),
+  },
+  'Signals that the car must be asked for',
+);
+
 export const profileSchema = closed(
   {
     profile: format(profileVersion, 'Version of this format'),
@@ -162,6 +212,8 @@ export const profileSchema = closed(
         {
           name: line('Name', { pattern: NAME, expected: 'a name of letters, digits, - and _' }),
           dbc: Type.Optional(listOf(line('DBC file, relative to this profile'), 0, 'DBC files that describe the bus')),
+          obd: Type.Optional(obd),
+          gnss: Type.Optional(truth('The receiver; its signals are GNSS.latitude and so on')),
         },
         'One logical bus',
       ),
@@ -178,6 +230,12 @@ export const profileSchema = closed(
           distance: Type.Optional(number('Longest way between points, m', { exclusiveMinimum: 0, maximum: 100_000 })),
           heading: Type.Optional(
             number('Turn after which a point is set, degrees', { exclusiveMinimum: 0, maximum: 180 }),
+          ),
+          error: Type.Optional(
+            number('Farthest that the way may be from the line between two points, m', {
+              exclusiveMinimum: 0,
+              maximum: 10_000,
+            }),
           ),
         },
         'When a waypoint is recorded',
@@ -240,6 +298,7 @@ export const profileSchema = closed(
 
 export type ProfileInput = Static<typeof profileSchema>;
 export type SourceInput = Static<typeof source>;
+export type ObdInput = Static<typeof obd>;
 export type AlertInput = Static<typeof alert>;
 export type TelemetryInput = Static<typeof telemetryRule>;
 export type CommandInput = Static<typeof command>;

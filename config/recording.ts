@@ -91,11 +91,12 @@ function checkRule(rule: TelemetryRule, at: string, findings: Findings): void {
 
 /** Reads `waypoints`. */
 export function readWaypoints(section: NonNullable<ProfileInput['waypoints']>): WaypointRule {
-  const { interval, distance, heading } = profileDefaults.waypoints;
+  const { interval, distance, heading, error } = profileDefaults.waypoints;
   return {
     interval: section.interval === undefined ? interval : readDuration(section.interval),
     distance: section.distance ?? distance,
     heading: section.heading ?? heading,
+    error: section.error ?? error,
   };
 }
 

@@ -88,7 +88,7 @@ interface Written {
 function readSource(written: Written, buses: BusNames, findings: Findings): Source {
   const { path, slot, input, at, priority, alone } = written;
   const dot = input.signal.indexOf('.');
-  const bus = buses.resolve(input.bus, at, findings) ?? '';
+  const bus = buses.resolve(input.bus, at, findings, input.signal.slice(0, Math.max(0, dot))) ?? '';
   const map = input.map === undefined ? undefined : readMap(input.map, slot, at, findings);
   const timeout = input.timeout === undefined ? undefined : readDuration(input.timeout);
   // A source whose value is stale already must not keep the next one out.

@@ -17,6 +17,8 @@ export interface WaypointRule {
   readonly distance: number;
   /** A point is set when the heading turned by more, degrees. */
   readonly heading: number;
+  /** The way between two points is nowhere further from the line between them, m. */
+  readonly error: number;
 }
 
 /** When a lamp or message of the car is an alert. */

@@ -13,40 +13,60 @@ export type AdapterLine =
   /** One of these frames, `0:` to `F:` and over again. */
   | { readonly kind: 'segment'; readonly index: number; readonly data: Uint8Array }
   /** The adapter says why there is no (more) answer. */
-  | { readonly kind: 'complaint'; readonly text: string; readonly meaning: string }
+  | { readonly kind: 'complaint'; readonly text: string; readonly meaning: string; readonly reason: ComplaintReason }
   /** Nothing of interest: an echo of the request, `OK`, an empty line. */
   | { readonly kind: 'other' };
 
+/**
+ * What a complaint is about: nobody answered in time; no protocol was found; the adapter lost frames; a character from
+ * this side stopped it; the bus could not be used; a frame came damaged; the adapter goes to sleep; it has restarted
+ * and forgot its settings; it does not know the command; the line is none that is known.
+ */
+export type ComplaintReason =
+  | 'silence'
+  | 'unconnected'
+  | 'overflow'
+  | 'stopped'
+  | 'bus'
+  | 'damage'
+  | 'sleep'
+  | 'restart'
+  | 'unknown'
+  | 'unreadable';
+
 /** What adapters say instead of an answer (ELM327 data sheet, "Error Messages and Alerts"; STN1110 manual §5). */
-const COMPLAINTS: readonly (readonly [RegExp, string])[] = [
-  [/NO ?DATA/, 'no ECU answered in time'],
-  [/UNABLE ?TO ?CONNECT/, 'no protocol gave an answer: is the ignition on?'],
-  [/BUFFER ?FULL/, 'the adapter lost frames because its buffer was full'],
-  [/STOPPED/, 'the adapter was interrupted by a character from this side'],
-  [/CAN ?ERROR/, 'the CAN controller could not send or receive: wrong bit rate or wiring'],
-  [/BUS BUSY/, 'the bus was too busy to send'],
-  [/BUS ERROR/, 'the bus carries no valid signal'],
-  [/BUS INIT[: .]*ERROR/, 'the bus could not be initialised'],
-  [/FB ERROR/, 'what was sent did not come back on the bus'],
-  [/DATA ERROR/, 'a frame came with a wrong checksum or format'],
-  [/RX ERROR/, 'a frame came with an error'],
-  [/CRC ERROR/, 'a frame came with a wrong checksum'],
-  [/FC RX TIMEOUT/, 'no flow control frame came from the ECU'],
-  [/OUT OF MEMORY/, 'the adapter ran out of memory'],
-  [/ACT ALERT/, 'the adapter saw no activity and goes to sleep'],
-  [/LP ALERT/, 'the adapter goes to sleep'],
-  [/LV RESET/, 'the adapter restarted for low voltage'],
-  [/ERR\d\d/, 'the adapter reports an internal error'],
-  [/^\?$/, 'the adapter does not know the command'],
+const COMPLAINTS: readonly (readonly [RegExp, ComplaintReason, string])[] = [
+  [/NO ?DATA/, 'silence', 'no ECU answered in time'],
+  [/UNABLE ?TO ?CONNECT/, 'unconnected', 'no protocol gave an answer: is the ignition on?'],
+  [/BUFFER ?FULL/, 'overflow', 'the adapter lost frames because its buffer was full'],
+  [/STOPPED/, 'stopped', 'the adapter was interrupted by a character from this side'],
+  [/CAN ?ERROR/, 'bus', 'the CAN controller could not send or receive: wrong bit rate or wiring'],
+  [/BUS BUSY/, 'bus', 'the bus was too busy to send'],
+  [/BUS ERROR/, 'bus', 'the bus carries no valid signal'],
+  [/BUS INIT[: .]*ERROR/, 'bus', 'the bus could not be initialised'],
+  [/FB ERROR/, 'bus', 'what was sent did not come back on the bus'],
+  [/DATA ERROR/, 'damage', 'a frame came with a wrong checksum or format'],
+  [/RX ERROR/, 'damage', 'a frame came with an error'],
+  [/CRC ERROR/, 'damage', 'a frame came with a wrong checksum'],
+  [/FC RX TIMEOUT/, 'silence', 'no flow control frame came from the ECU'],
+  [/OUT OF MEMORY/, 'overflow', 'the adapter ran out of memory'],
+  [/ACT ALERT/, 'sleep', 'the adapter saw no activity and goes to sleep'],
+  [/LP ALERT/, 'sleep', 'the adapter goes to sleep'],
+  [/LV RESET/, 'restart', 'the adapter restarted for low voltage'],
+  [/ERR\d\d/, 'restart', 'the adapter reports an internal error'],
+  [/^\?$/, 'unknown', 'the adapter does not know the command'],
 ];
 
 /** Words that adapters print before an answer, on its line or on their own. */
 const PROLOGUE = /^(?:SEARCHING|BUS INIT)\s*:?[\s.]*(?:OK)?/;
 
-/** Splits what an adapter printed: lines end with CR, LF or both; `>` is its prompt, NUL is noise (data sheet). */
-export function adapterLines(response: string): AdapterLine[] {
+/**
+ * Splits what an adapter printed: lines end with CR, LF or both; `>` is its prompt, NUL is noise (data sheet).
+ * `echoed`: the first line may be the request.
+ */
+export function adapterLines(response: string, echoed = true): AdapterLine[] {
   const lines: AdapterLine[] = [];
-  let answered = false;
+  let answered = !echoed;
   for (const piece of response.split(/[\r\n>]+/)) {
     const line = adapterLine(piece);
     if (!answered && line.kind === 'frame' && isEcho(piece, line.data)) continue;
@@ -55,6 +75,13 @@ export function adapterLines(response: string): AdapterLine[] {
     lines.push(line);
   }
   return lines;
+}
+
+/** What the complaints in it are about. */
+export function complaintReasons(response: string): ReadonlySet<ComplaintReason> {
+  const reasons = new Set<ComplaintReason>();
+  for (const line of adapterLines(response)) if (line.kind === 'complaint') reasons.add(line.reason);
+  return reasons;
 }
 
 /**
@@ -71,7 +98,10 @@ function isEcho(piece: string, data: Uint8Array): boolean {
 function adapterLine(piece: string): AdapterLine {
   const printed = piece.replaceAll('\0', '').trim().toUpperCase();
   const complaint = COMPLAINTS.find(([words]) => words.test(printed));
-  if (complaint !== undefined) return { kind: 'complaint', text: printed.slice(0, 60), meaning: complaint[1] };
+  if (complaint !== undefined) {
+    const [, reason, meaning] = complaint;
+    return { kind: 'complaint', text: printed.slice(0, 60), meaning, reason };
+  }
   const line = printed.replace(PROLOGUE, '').trim();
   if (line === '' || line === 'OK') return { kind: 'other' };
 
@@ -107,7 +137,8 @@ function bytesLine(digits: string, line: string): AdapterLine {
 }
 
 function unreadable(line: string): AdapterLine {
-  return { kind: 'complaint', text: line.slice(0, 60), meaning: 'neither hexadecimal bytes nor a known message' };
+  const meaning = 'neither hexadecimal bytes nor a known message';
+  return { kind: 'complaint', text: line.slice(0, 60), meaning, reason: 'unreadable' };
 }
 
 /** Header and checksum of J1850 (PWM 41 6B xx, VPW 48 6B xx), ISO 9141-2 (48 6B xx) or ISO 14230-2 (format byte, tester F1, source). */

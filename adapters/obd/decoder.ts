@@ -3,6 +3,7 @@ import { commandName, comparable, isUsualAnswer } from './addressing.ts';
 import { hexByte, hexOf } from './hex.ts';
 import { includesYear, yearsText } from './model-years.ts';
 import { NEGATIVE, PENDING, refusal } from './negative-response.ts';
+import type { DiagnosticAnswer } from './requester.ts';
 import { type ObdMessage, type ObdResponse, readResponse } from './response.ts';
 import { type FieldReader, fieldReader, type ObdValue } from './signal-format.ts';
 import type { ObdCommand, SignalSet } from './signal-set.ts';
@@ -81,6 +82,26 @@ export class ObdDecoder {
     const response = readResponse(exchange.response, (header, first, second, receiving) =>
       beginsWithAddress(pool, header, first, second, receiving),
     );
+    return this.#decoded(response, exchange.command, wanted);
+  }
+
+  /**
+   * The same for answers that came by a requester, whole messages with their CAN identifiers. `command` is a command's
+   * identifier (`7E0.7E8.2101|f=-2018`) or request (`010D`).
+   * @throws VigieError as {@link decode} does
+   */
+  decodeAnswers(command: string, answers: readonly DiagnosticAnswer[]): DecodedExchange {
+    const messages = answers.map(({ id, payload }) => ({
+      header: headerText(id),
+      address: undefined,
+      data: payload,
+      complete: true,
+    }));
+    const response = { messages, faults: [], complaints: [], reasons: new Set<never>() };
+    return this.#decoded(response, command, this.#named(command));
+  }
+
+  #decoded(response: ObdResponse, name: string | undefined, wanted: readonly Prepared[] | undefined): DecodedExchange {
     const matches = response.messages.flatMap((message) => this.#matching(message, wanted));
     const fault = response.faults.find(
       ({ header, replaced }) => concerns(wanted, header) && (matches.length === 0 || !replaced),
@@ -94,7 +115,7 @@ export class ObdDecoder {
     // Stable: of equally certain answers the first one counts.
     matches.sort((a, b) => b.certainty - a.certainty);
     const recognised = matches[0]?.prepared.command.id ?? '';
-    return { command: exchange.command ?? recognised, values: valuesOf(matches) };
+    return { command: name ?? recognised, values: valuesOf(matches) };
   }
 
   #named(text: string): readonly Prepared[] {
@@ -187,6 +208,11 @@ function certainty(command: ObdCommand, header: string): number {
   if (command.receive?.includes(comparable(header)) === true) return ADDRESSED;
   if (command.receive === undefined) return isUsualAnswer(command.header, header) ? USUAL : OPEN;
   return command.service <= LAST_STANDARD_SERVICE ? STANDARD : NOT;
+}
+
+/** An identifier as adapters print it: three digits for 11 bits, eight for 29 (or the header of an older bus). */
+function headerText(id: number): string {
+  return id <= 0x7ff ? id.toString(16).toUpperCase().padStart(3, '0') : id.toString(16).toUpperCase().padStart(8, '0');
 }
 
 /** Faults of an ECU that was not asked do not spoil the answer of the one that was. */

@@ -11,6 +11,8 @@ export interface IsotpFault {
   readonly message: string;
   /** The sender itself began anew: a late answer to an earlier request, cut off by the one to this. */
   readonly replaced: boolean;
+  /** The rest of the message did not come: how many consecutive frames did; undefined for other faults. */
+  readonly unfinished: number | undefined;
 }
 
 /** Grows with what has come, whatever length was announced. */
@@ -52,8 +54,9 @@ export class IsotpAssembler {
 
   /** Call after the last frame: what is not complete by now is a fault. */
   end(): void {
-    for (const [sender, { length, came }] of this.#unfinished) {
-      this.#fault(sender, `consecutive frames are missing: ${came} of ${length} bytes came`);
+    for (const [sender, { length, came, parts }] of this.#unfinished) {
+      const message = `consecutive frames are missing: ${came} of ${length} bytes came`;
+      this.faults.push({ sender, message, replaced: false, unfinished: parts.length - 1 });
     }
     this.#unfinished.clear();
   }
@@ -117,7 +120,7 @@ export class IsotpAssembler {
   }
 
   #fault(sender: string, message: string, replaced = false): void {
-    this.faults.push({ sender, message, replaced });
+    this.faults.push({ sender, message, replaced, unfinished: undefined });
   }
 }
 

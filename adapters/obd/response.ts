@@ -1,4 +1,4 @@
-import { adapterLines } from './adapter-line.ts';
+import { adapterLines, type ComplaintReason } from './adapter-line.ts';
 import { hexByte } from './hex.ts';
 import { IsotpAssembler, joined } from './isotp.ts';
 
@@ -6,6 +6,8 @@ import { IsotpAssembler, joined } from './isotp.ts';
 export interface ObdMessage {
   /** Header as printed, upper-case hex without spaces; empty when the adapter prints none. */
   readonly header: string;
+  /** Extended address in front of the data, 0..255; undefined with normal addressing. */
+  readonly address: number | undefined;
   /** Begins with the service identifier of the answer, or 7F. */
   readonly data: Uint8Array;
   /** Its length was known, so it is complete; a line without header could have been cut. */
@@ -19,6 +21,8 @@ export interface ResponseFault {
   readonly message: string;
   /** The ECU began a new message instead; no loss where that one is the answer. */
   readonly replaced: boolean;
+  /** How many consecutive frames came before the rest of the message stayed away; undefined for other faults. */
+  readonly unfinished: number | undefined;
 }
 
 export interface ObdResponse {
@@ -26,6 +30,8 @@ export interface ObdResponse {
   readonly faults: readonly ResponseFault[];
   /** What the adapter said instead of, or after, an answer. */
   readonly complaints: readonly string[];
+  /** What these were about. */
+  readonly reasons: ReadonlySet<ComplaintReason>;
 }
 
 /**
@@ -36,15 +42,17 @@ export type ExtendedAddressing = (header: string, first: number, second: number,
 
 /**
  * Reads what an ELM327 class adapter printed for one request: frames with or without header and spaces, messages in
- * `0:` `1:` form, echoes, prompts and complaints. Throws nothing: what is wrong is in the result.
+ * `0:` `1:` form, echoes, prompts and complaints. Throws nothing: what is wrong is in the result. `echoed`: the first
+ * line may be the request.
  */
-export function readResponse(text: string, extended: ExtendedAddressing): ObdResponse {
+export function readResponse(text: string, extended: ExtendedAddressing, echoed = true): ObdResponse {
   const messages: ObdMessage[] = [];
   const faults: ResponseFault[] = [];
   const complaints: string[] = [];
+  const reasons = new Set<ComplaintReason>();
   const isotp = new IsotpAssembler();
   const segments = new Segments();
-  for (const line of adapterLines(text)) {
+  for (const line of adapterLines(text, echoed)) {
     switch (line.kind) {
       case 'frame': {
         const [first = 0, second = 0] = line.data;
@@ -54,10 +62,10 @@ export function readResponse(text: string, extended: ExtendedAddressing): ObdRes
         break;
       }
       case 'message':
-        messages.push({ header: line.header, data: line.data, complete: true });
+        messages.push({ header: line.header, address: undefined, data: line.data, complete: true });
         break;
       case 'bare':
-        messages.push({ header: '', data: line.data, complete: false });
+        messages.push({ header: '', address: undefined, data: line.data, complete: false });
         break;
       case 'length':
         segments.length(line.bytes);
@@ -67,25 +75,29 @@ export function readResponse(text: string, extended: ExtendedAddressing): ObdRes
         break;
       case 'complaint':
         complaints.push(`${line.text}: ${line.meaning}`);
+        reasons.add(line.reason);
         break;
       case 'other':
     }
   }
   isotp.end();
   segments.end();
-  for (const { sender, data } of isotp.messages) messages.push({ header: headerOf(sender), data, complete: true });
-  for (const { sender, message, replaced } of isotp.faults) {
-    faults.push({ header: headerOf(sender), message: `${sender}: ${message}`, replaced });
+  for (const { sender, data } of isotp.messages) messages.push({ ...senderOf(sender), data, complete: true });
+  for (const { sender, message, replaced, unfinished } of isotp.faults) {
+    faults.push({ header: senderOf(sender).header, message: `${sender}: ${message}`, replaced, unfinished });
   }
+  const cut = { header: '', replaced: false, unfinished: undefined };
   return {
     messages: [...messages, ...segments.messages],
-    faults: [...faults, ...segments.faults.map((message) => ({ header: '', message, replaced: false }))],
+    faults: [...faults, ...segments.faults.map((message) => ({ ...cut, message }))],
     complaints,
+    reasons,
   };
 }
 
-function headerOf(sender: string): string {
-  return sender.split(' ', 1)[0] as string;
+function senderOf(sender: string): { readonly header: string; readonly address: number | undefined } {
+  const [header = '', address] = sender.split(' ', 2);
+  return { header, address: address === undefined ? undefined : Number.parseInt(address, 16) };
 }
 
 /** Puts together answers printed as `014`, `0: …`, `1: …` (ELM327 data sheet, "Multiline Responses"). */
@@ -129,7 +141,8 @@ class Segments {
       return;
     }
     if (data.length === 0) return;
-    this.messages.push({ header: '', data: data.subarray(0, announced), complete: announced !== undefined });
+    const complete = announced !== undefined;
+    this.messages.push({ header: '', address: undefined, data: data.subarray(0, announced), complete });
   }
 
   #spoil(message: string): void {

@@ -1,7 +1,8 @@
+import { VigieError } from '../../protocol/errors.ts';
 import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { distance } from '../position.ts';
+import { deviation, distance } from '../position.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
@@ -9,23 +10,62 @@ import type { Recorder } from './recorder.ts';
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const latitude = slot('lastPosition.latitude');
 const longitude = slot('lastPosition.longitude');
-const altitude = slot('lastPosition.altitude');
-const heading = slot('lastPosition.heading');
-const type = slot('lastPosition.type');
-const fixStatus = slot('lastPosition.fixStatus');
 const speed = slot('kinetic.speed');
+const members = {
+  latitude,
+  longitude,
+  altitude: slot('lastPosition.altitude'),
+  heading: slot('lastPosition.heading'),
+  type: slot('lastPosition.type'),
+  fixStatus: slot('lastPosition.fixStatus'),
+  signalQuality: slot('lastPosition.signalQuality'),
+  speed,
+};
 
-/** Below this way a new fix of a standing car is drift of the receiver, m. */
+/** Without a speed: below this way a new fix of a standing car is drift of the receiver, m. */
 const DRIFT = 15;
+/** Slower is standing, km/h. */
+const STANDING = 1;
+/** No fix for this long while driving is a gap, ms. */
+const GAP = 30_000;
+/** Fixes looked at together: more would make each fix dearer, and the line longer than roads are straight. */
+const SPAN = 240;
+/** Points travel together, at most so many and so old, ms. */
+const BATCH = { points: 20, age: 60_000 };
 
-/** Sets a waypoint when the car has gone far enough, turned enough, or driven long enough since the last. */
+interface State {
+  readonly last: Waypoint | undefined;
+  readonly between: readonly Waypoint[];
+  readonly batch: readonly Waypoint[];
+}
+
+/** While the car is stolen: a point in these intervals, ms, whatever the way. */
+export interface Tracking {
+  readonly running: number;
+  readonly shutdown: number;
+}
+
+/**
+ * Sets waypoints so that the way between two of them is nowhere further than the rule's `error` from the straight line
+ * (opening window: a fix is kept as soon as the line past it would leave a fix too far aside; of several fixes in a
+ * second one is looked at, which at the limit of tyres is less than a metre). Also when the car has
+ * gone far enough, turned enough, or driven long enough since the last, and where it stops.
+ */
 export class WaypointRecorder implements Recorder {
   readonly name = 'waypoint';
   readonly #status: StatusReader;
   readonly #records: Records;
   readonly #rule: WaypointRule;
-  #moved = false;
+  /** When the position was read that came since the last tick. */
+  #movedAt: number | undefined;
+  /** The last point that was set. */
   #last: Waypoint | undefined;
+  /** Fixes since then, oldest first. */
+  #between: Waypoint[] = [];
+  #batch: Waypoint[] = [];
+  /** What follows does not continue what was before. */
+  #broken = true;
+  #tracking: Tracking | undefined;
 
   constructor(status: StatusReader, records: Records, rule: WaypointRule) {
     this.#status = status;
@@ -33,53 +73,148 @@ export class WaypointRecorder implements Recorder {
     this.#rule = rule;
   }
 
-  changed(changed: Slot, _value: SlotValue, _previous: SlotValue | undefined, _at: number): void {
-    if (changed === latitude || changed === longitude) this.#moved = true;
+  /** Follows a stolen car, or no longer. */
+  track(tracking: Tracking | undefined): void {
+    this.#tracking = tracking;
   }
 
+  changed(changed: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
+    if (changed === latitude || changed === longitude) this.#movedAt = at;
+  }
+
+  /** Privacy took the position away: the way is not continued across it. */
   removed(removed: Slot): void {
-    if (removed === latitude || removed === longitude) this.#moved = false;
+    if (removed !== latitude && removed !== longitude) return;
+    this.#movedAt = undefined;
+    if (this.#broken) return;
+    this.#settle();
+    this.#broken = true;
+    this.#send();
   }
 
   /** At one look a second no point is later than the second in which it became due. */
   tick(now: number): void {
-    if (!this.#moved) return;
-    this.#moved = false;
-    const point = this.#position(now);
-    if (this.#last !== undefined && !this.#due(this.#last, point)) return;
-    this.#last = point;
-    this.#records.append('waypoint', { points: [point] }, point.at);
+    const last = this.#between.at(-1) ?? this.#last;
+    // A clock that stepped back: the way so far is of another time.
+    if (last !== undefined && now < last.at - 1000) this.#break();
+    if (this.#movedAt !== undefined) {
+      this.#take(this.#position(this.#movedAt));
+      this.#movedAt = undefined;
+    }
+    if (this.#stopped() && this.#between.length > 0) this.#settle();
+    this.#follow(now);
+    const first = this.#batch[0];
+    if (first !== undefined && (this.#batch.length >= BATCH.points || now - first.at >= BATCH.age || now < first.at)) {
+      this.#send();
+    }
   }
 
   flush(now: number): void {
-    this.tick(now);
+    if (this.#movedAt !== undefined) this.tick(now);
+    this.#settle();
+    this.#send();
   }
 
-  #due(last: Waypoint, next: Waypoint): boolean {
-    const way = distance(last, next);
-    if (way < DRIFT) return false;
-    const turn = Math.abs((((next.heading ?? 0) - (last.heading ?? 0) + 540) % 360) - 180);
+  state(): unknown {
+    return { last: this.#last, between: this.#between, batch: this.#batch } satisfies State;
+  }
+
+  restore(state: unknown): void {
+    const { last, between, batch } = state as Partial<State>;
+    if (!Array.isArray(between) || !Array.isArray(batch)) throw new VigieError('input.malformed', 'the way is no list');
+    this.#last = last;
+    this.#between = [...between];
+    this.#batch = [...batch];
+    this.#broken = last === undefined;
+  }
+
+  correct(by: number): void {
+    const moved = (point: Waypoint): Waypoint => ({ ...point, at: point.at + by });
+    if (this.#movedAt !== undefined) this.#movedAt += by;
+    this.#last = this.#last === undefined ? undefined : moved(this.#last);
+    this.#between = this.#between.map(moved);
+    this.#batch = this.#batch.map(moved);
+  }
+
+  #take(fix: Waypoint): void {
+    const last = this.#last;
+    const before = this.#between.at(-1) ?? last;
+    if (last === undefined || before === undefined || this.#broken) {
+      this.#set(last === undefined ? fix : { ...fix, gap: true });
+      return;
+    }
+    if (this.#drifts(before, fix)) return;
+    if (fix.at - before.at > GAP) {
+      this.#settle();
+      this.#set({ ...fix, gap: true });
+      return;
+    }
+    // The line to the new fix would leave one between too far aside: the way turns at the fix before it.
+    if (this.#between.some((point) => deviation(last, fix, point) > this.#rule.error)) this.#settle();
+    this.#between.push(fix);
+    if (this.#due(this.#last ?? last, fix)) this.#settle();
+  }
+
+  #due(last: Waypoint, fix: Waypoint): boolean {
+    const { interval, distance: way, heading } = this.#rule;
+    const turn = Math.abs((((fix.heading ?? 0) - (last.heading ?? 0) + 540) % 360) - 180);
     return (
-      way >= this.#rule.distance ||
-      turn >= this.#rule.heading ||
-      next.at - last.at >= this.#rule.interval ||
-      next.at < last.at
+      this.#between.length >= SPAN || fix.at - last.at >= interval || turn >= heading || distance(last, fix) >= way
     );
   }
 
+  #drifts(before: Waypoint, fix: Waypoint): boolean {
+    if (fix.speed !== undefined) return fix.speed < STANDING;
+    return distance(before, fix) < DRIFT;
+  }
+
+  #stopped(): boolean {
+    const value = this.#status.value(speed);
+    return typeof value === 'number' && value < STANDING;
+  }
+
+  /** A stolen car is seen in the intervals that were ordered, standing or not. */
+  #follow(now: number): void {
+    if (this.#tracking === undefined || this.#status.value(latitude) === undefined) return;
+    const due = this.#stopped() ? this.#tracking.shutdown : this.#tracking.running;
+    const last = this.#last;
+    if (last !== undefined && now - last.at < due && now >= last.at) return;
+    this.#settle();
+    if (this.#last === last) this.#set(this.#position(now));
+    this.#send();
+  }
+
+  /** The newest fix becomes a point. */
+  #settle(): void {
+    const fix = this.#between.at(-1);
+    if (fix !== undefined) this.#set(fix);
+  }
+
+  #set(point: Waypoint): void {
+    this.#last = point;
+    this.#between = [];
+    this.#broken = false;
+    this.#batch.push(point);
+  }
+
+  #break(): void {
+    this.#settle();
+    this.#send();
+    this.#broken = true;
+  }
+
+  #send(): void {
+    const points = this.#batch;
+    const [first] = points;
+    if (first === undefined) return;
+    this.#batch = [];
+    this.#records.append('waypoint', { points }, first.at);
+  }
+
   #position(at: number): Waypoint {
-    const read = (from: Slot): SlotValue | undefined => this.#status.value(from);
-    const point: Record<string, unknown> = { at: Math.round(at) };
-    for (const [name, from] of [
-      ['latitude', latitude],
-      ['longitude', longitude],
-      ['altitude', altitude],
-      ['heading', heading],
-      ['type', type],
-      ['fixStatus', fixStatus],
-      ['speed', speed],
-    ] as const) {
-      const value = read(from);
+    const point: Record<string, SlotValue> = { at: Math.round(at) };
+    for (const [name, from] of Object.entries(members)) {
+      const value = this.#status.value(from);
       if (value !== undefined) point[name] = value;
     }
     return point as unknown as Waypoint;

@@ -1,4 +1,4 @@
-import { instant, list, optional, record, required, type Static } from './fields.ts';
+import { flag, instant, list, optional, record, required, type Static } from './fields.ts';
 import { speed } from './status/kinetic.ts';
 import { altitude, fixStatus, heading, latitude, longitude, positionType, signalQuality } from './status/position.ts';
 
@@ -15,6 +15,13 @@ export const waypointSchema = record(
     type: required(7, positionType),
     fixStatus: optional(8, fixStatus),
     signalQuality: optional(9, signalQuality),
+    gap: optional(
+      10,
+      flag({
+        description:
+          'True: what lies between the point before and this one is not known, because there was no fix or no power, or privacy hid it. An addition.',
+      }),
+    ),
   },
   { description: 'Where the car was. Interface 3.19.2 WayPoints.' },
 );

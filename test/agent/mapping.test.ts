@@ -20,7 +20,7 @@ function setUp(sources: SourceMapping[], constants: VehicleProfile['constants'] 
     sources,
     constants,
     telemetry: {},
-    waypoints: { interval: 1, distance: 1, heading: 1 },
+    waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
     commands: {},
   });
   const read = (path: string) => status.value(slotByPath.get(path) as never);

@@ -41,7 +41,7 @@ function setUp(seen: StatusObserver = { changed: () => undefined }) {
     }),
     constants: { 'energies.Electric.subType': 'ElectricEnergy' },
     telemetry: {},
-    waypoints: { interval: 1, distance: 1, heading: 1 },
+    waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
     commands: {},
   });
   const index = (path: Path): number => paths.indexOf(path);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkInputs, loadConfiguration, readSecret } from '../../config/configuration.ts';
+import { loadConfiguration, readSecret } from '../../config/configuration.ts';
 import { type Environment, variables } from '../../config/environment.ts';
-import type { Profile } from '../../config/profile.ts';
+import { checkInputs } from '../../config/inputs.ts';
 
 let folder: string;
 let file: string;
@@ -356,11 +356,73 @@ test('any data in place of any member never throws', () => {
   );
 });
 
+/** The least configuration with other inputs. */
+function listening(inputs: string) {
+  return load(least.replace(/^can:.*\n/m, `${inputs}\n`));
+}
+
+describe('live inputs', () => {
+  test('interfaces, adapters, receivers and recordings become plain data', () => {
+    const { configuration, diagnostics } = listening(`can:
+  - { bus: body, socketcan: can0 }
+  - { bus: drive, slcan: '/dev/ttyACM0', bitrate: 250k }
+obd: { isotp: body }
+gnss: { nmea: 'serial:/dev/ttyUSB1?baud=4800', clock: false }
+record: { folder: recordings, size: 1MiB }`);
+    expect(diagnostics).toEqual([]);
+    expect(configuration).toMatchObject({
+      can: [
+        { kind: 'socketcan', bus: 'body', interface: 'can0' },
+        { kind: 'slcan', bus: 'drive', address: '/dev/ttyACM0', bitrate: 250_000 },
+      ],
+      obd: { kind: 'isotp', over: 'body' },
+      gnss: { kind: 'nmea', address: 'serial:/dev/ttyUSB1?baud=4800', clock: false },
+      record: { folder: join(folder, 'recordings'), size: 2 ** 20, keep: 8 },
+    });
+  });
+
+  test('a car that is only asked needs no can', () => {
+    const { configuration, diagnostics } = listening(
+      'obd: { elm327: tcp://192.168.0.10:35000, protocol: can-11-500, bus: obd }\ngnss: { gpsd: tcp://localhost:2947 }',
+    );
+    expect(diagnostics).toEqual([]);
+    expect(configuration).toMatchObject({
+      can: [],
+      obd: { kind: 'elm327', address: 'tcp://192.168.0.10:35000', protocol: 'can-11-500', bus: 'obd' },
+      gnss: { kind: 'gpsd', clock: true },
+    });
+    const generic = { name: 'generic', buses: [{ name: 'obd', kind: 'obd' as const }] };
+    expect(checkInputs(configuration as NonNullable<typeof configuration>, generic)).toMatchObject([
+      { severity: 'warning', fix: 'add - { name: sky, gnss: true }' },
+    ]);
+  });
+
+  test.each([
+    ['can:\n  - { bus: body, socketcan: can0, log: recording.log }', 'bus body needs exactly one of'],
+    ['can:\n  - { bus: body, socketcan: can0, bitrate: 500k }', 'bitrate is for slcan'],
+    ['can:\n  - { bus: body, socketcan: can0/1 }', 'must be the name of a network interface'],
+    ['can:\n  - { bus: body, slcan: /dev/ttyACM0, bitrate: fast }', 'must be a bit rate'],
+    ['can:\n  - { bus: body, log: recording.log }\nobd: { isotp: body }', 'is a log, which cannot be asked'],
+    ['can:\n  - { bus: body, socketcan: can0 }\nobd: { isotp: bodi }', 'no entry under can has bus "bodi"'],
+    ['obd: { elm327: /dev/ttyUSB0, isotp: body }', 'obd needs exactly one of'],
+    ['obd: { elm327: /dev/ttyUSB0, protocol: morse }', 'must be one of'],
+    ['gnss: { clock: true }', 'gnss needs exactly one of'],
+    ['can: []', 'nothing is listened to'],
+  ])('%s', (inputs, message) => {
+    const { configuration, diagnostics } = listening(inputs);
+    expect(configuration).toBeUndefined();
+    expect(diagnostics.map((one) => one.message).join()).toContain(message);
+  });
+});
+
 test('inputs and buses must be the same', () => {
   const { configuration } = load(unit());
-  const profile = { name: 'car', buses: ['body', 'drive', 'rear'].map((name) => ({ name, dbc: [], line: 1 })) };
-  expect(checkInputs(configuration as NonNullable<typeof configuration>, profile as unknown as Profile)).toMatchObject([
-    { file, line: 8, severity: 'error', message: 'profile car has no bus "radio"' },
+  const profile = {
+    name: 'car',
+    buses: ['body', 'drive', 'rear'].map((name) => ({ name, kind: 'can' as const })),
+  };
+  expect(checkInputs(configuration as NonNullable<typeof configuration>, profile)).toMatchObject([
+    { file, line: 8, severity: 'error', message: 'profile car has no bus "radio" of frames' },
     { file, line: 0, severity: 'warning', message: 'no input under can feeds bus rear of profile car' },
   ]);
 });

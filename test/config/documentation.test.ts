@@ -57,6 +57,7 @@ test('the defaults in the tables are those of the loader', () => {
   expect(readDuration(cell('waypoints', 'interval'))).toBe(waypoints.interval);
   expect(Number(cell('waypoints', 'distance'))).toBe(waypoints.distance);
   expect(Number(cell('waypoints', 'heading'))).toBe(waypoints.heading);
+  expect(Number(cell('waypoints', 'error'))).toBe(waypoints.error);
   const { alert, trip, collision, theft } = profileDefaults;
   expect(readDuration(cell('alerts', 'on'))).toBe(alert.on);
   expect(readDuration(cell('alerts', 'off'))).toBe(alert.off);

@@ -42,7 +42,7 @@ test('a profile becomes plain data with every default filled in', () => {
     file: join(folder, 'profile.yaml'),
     name: 'car',
     title: 'car',
-    buses: [{ name: 'body', dbc, line: 4 }],
+    buses: [{ name: 'body', kind: 'can', dbc, line: 4 }],
     sources: [
       { ...plain, path: 'kinetic.speed', message: 'MOTION', signal: 'Speed', timeout: 5000, failover: 2000, line: 9 },
       {
@@ -78,7 +78,7 @@ test('a profile becomes plain data with every default filled in', () => {
     trips: recordingDefaults.trip,
     collisions: recordingDefaults.collision,
     thefts: recordingDefaults.theft,
-    waypoints: { interval: 10000, distance: 50, heading: 15 },
+    waypoints: { interval: 60_000, distance: 1000, heading: 90, error: 10 },
     commands: {
       'doors.lock': {
         send: {

@@ -174,7 +174,17 @@ export const validProfile: fc.Arbitrary<Tree> = fc
           ),
         ),
       ],
-      ['waypoints', maybe(members(['interval', maybe(time)], ['distance', maybe(is('25'))], ['heading', is('10')]))],
+      [
+        'waypoints',
+        maybe(
+          members(
+            ['interval', maybe(time)],
+            ['distance', maybe(is('25'))],
+            ['heading', is('10')],
+            ['error', maybe(is('5'))],
+          ),
+        ),
+      ],
       ['commands', maybe(command(bus))],
     );
   });

@@ -29,6 +29,8 @@ export class ObjectScanner {
   private skip = 0;
   /** Between objects something was found that is none; said once until the next object. */
   private lost = false;
+  /** Bytes passed since the last object; up to 3 are padding. */
+  private between = 0;
 
   constructor(visitor: ObjectVisitor) {
     this.visitor = visitor;
@@ -75,13 +77,17 @@ export class ObjectScanner {
   private findSignature(view: DataView, from: number, end: number): number {
     let pos = from;
     while (pos + 4 <= end && view.getUint32(pos, true) !== signature) {
-      if (pos - from === 4 && !this.lost) {
+      if (this.between === 4 && !this.lost) {
         this.visitor.fault('bytes between objects that belong to none');
         this.lost = true;
       }
+      this.between++;
       pos++;
     }
-    if (pos + 4 <= end) this.lost = false;
+    if (pos + 4 <= end) {
+      this.lost = false;
+      this.between = 0;
+    }
     return pos;
   }
 }

@@ -12,6 +12,8 @@ import { utc } from './dates.ts';
 import { busError, identifier, type LogParser, type Recording } from './recording.ts';
 
 const fileHeader = 144;
+/** A file header says its own size; what claims more than this is not one. */
+const largestHeader = 4096;
 const container = 10;
 /** Bytes that a container may unpack to; Vector's tools write 128 KiB. */
 const largestContainer = 32 * 1024 * 1024;
@@ -56,8 +58,9 @@ export class BlfParser implements LogParser {
   parse(bytes: Uint8Array, from: number, end: number, last: boolean): number {
     let pos = from;
     if (!this.started) {
-      if (end - from < fileHeader && !last) return from;
-      pos += this.header(new DataView(bytes.buffer, bytes.byteOffset + from, end - from));
+      const view = new DataView(bytes.buffer, bytes.byteOffset + from, end - from);
+      if (view.byteLength < headerSize(view) && !last) return from;
+      pos += this.header(view);
       this.started = true;
     }
     this.drain();
@@ -82,8 +85,8 @@ export class BlfParser implements LogParser {
     const at = utc(year, month, day, hour, minute, second) + milli;
     if (!Number.isNaN(at)) this.start = at;
     else if (year !== 0) this.recording.fault(0, 'the start date in the file header is no date');
-    const size = view.getUint32(4, true);
-    return size >= fileHeader && size <= view.byteLength ? size : fileHeader;
+    const size = headerSize(view);
+    return size <= view.byteLength ? size : fileHeader;
   }
 
   private drain(): void {
@@ -222,6 +225,12 @@ export class BlfParser implements LogParser {
   private bus(channel: number): number {
     return this.recording.channel(Math.max(0, channel - 1));
   }
+}
+
+/** Bytes of the file header as far as it is there to say so. */
+function headerSize(view: DataView): number {
+  const size = view.byteLength < 8 ? fileHeader : view.getUint32(4, true);
+  return size >= fileHeader && size <= largestHeader ? size : fileHeader;
 }
 
 interface FrameBody {

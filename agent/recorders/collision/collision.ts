@@ -95,10 +95,11 @@ export class CollisionRecorder implements Recorder {
 
   tick(now: number): void {
     this.#judge(now);
-    this.#recent.prune(now);
     const open = this.#open;
     // A clock that stepped back would keep it open until the old time is reached again.
     if (open !== undefined && (now >= open.until || now < open.at - this.#rule.after)) this.#complete(open);
+    // After it: a collision may have waited a tick longer than what is kept.
+    this.#recent.prune(now);
   }
 
   flush(now: number): void {

@@ -104,7 +104,7 @@ describe('Status of the bench car after one loop', () => {
       sources,
       constants: profile.constants,
       telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
-      waypoints: { interval: 10_000, distance: 50, heading: 15 },
+      waypoints: { interval: 10_000, distance: 50, heading: 15, error: 10 },
       commands: {},
     });
     const clock = new VirtualClock();

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { Publisher, PutOptions } from '../../../agent/ports.ts';
 import { StatusRecorder } from '../../../agent/recorders/status.ts';
 import { TelemetryRecorder } from '../../../agent/recorders/telemetry.ts';
-import { WaypointRecorder } from '../../../agent/recorders/waypoint.ts';
 import { Records } from '../../../agent/records.ts';
 import { Status } from '../../../agent/status.ts';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
@@ -254,67 +253,5 @@ describe('telemetry recorder', () => {
     const { write, published } = recorder();
     for (let i = 0; i < 600; i++) write('odometer.mileage', i, T + i * 1000);
     expect(published.messages).toHaveLength(1);
-  });
-});
-
-describe('waypoint recorder', () => {
-  function drive() {
-    const rig = setUp();
-    const it = new WaypointRecorder(rig.status, rig.records, { interval: 10_000, distance: 100, heading: 20 });
-    rig.status.observe(it);
-    let longitude = 2.3;
-    const go = (metres: number, heading: number, at: number) => {
-      longitude += metres / (111_195 * Math.cos((48.85 * Math.PI) / 180));
-      rig.write('lastPosition.latitude', 48.85, at);
-      rig.write('lastPosition.longitude', Math.round(longitude * 1e7) / 1e7, at);
-      rig.write('lastPosition.heading', heading, at);
-      rig.write('lastPosition.type', 'Acquire', at);
-      it.tick(at);
-    };
-    const points = () => rig.published.messages.flatMap(({ body }) => (body as Body<'waypoint'>).points);
-    return { ...rig, it, go, points };
-  }
-
-  test('by distance, by turn, by time; none for the drift of a standing car', () => {
-    const { go, points } = drive();
-    go(0, 90, T);
-    for (let second = 1; second <= 60; second++) go(second % 2 === 0 ? 5 : -5, 90, T + second * 1000);
-    expect(points()).toHaveLength(1);
-    go(101, 90, T + 61_000);
-    expect(points()).toHaveLength(2);
-    go(20, 90, T + 62_000);
-    expect(points()).toHaveLength(2);
-    go(5, 115, T + 63_000);
-    expect(points()).toHaveLength(3);
-    go(20, 115, T + 74_000);
-    expect(points()).toHaveLength(4);
-  });
-
-  test('a turn over north is a small turn', () => {
-    const { go, points } = drive();
-    go(0, 355, T);
-    go(20, 5, T + 1000);
-    expect(points()).toHaveLength(1);
-  });
-
-  test('a point says where, when, how fast and how good the fix is', () => {
-    const { go, write, points } = drive();
-    write('lastPosition.type', 'Acquire', T);
-    write('lastPosition.fixStatus', '3D', T);
-    write('lastPosition.altitude', 35.5, T);
-    write('kinetic.speed', 50, T);
-    go(0, 90, T);
-    expect(points()).toEqual([
-      {
-        at: T,
-        latitude: 48.85,
-        longitude: 2.3,
-        altitude: 35.5,
-        heading: 90,
-        type: 'Acquire',
-        fixStatus: '3D',
-        speed: 50,
-      },
-    ]);
   });
 });

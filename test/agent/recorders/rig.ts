@@ -53,7 +53,7 @@ export function recorderRig(paths: readonly string[], store = new KeptRecords())
     }),
     constants: {},
     telemetry: {},
-    waypoints: { interval: 1, distance: 1, heading: 1 },
+    waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
     commands: {},
   });
   const read = (path: string, value: SlotValue, at: number): void => {

@@ -1,0 +1,47 @@
+/** The kernel's side of SocketCAN as the source and sender needs it: a test may put another wire behind it. */
+import type { FrameBatch } from '../../../agent/ports.ts';
+import type { ErrorCounts } from './error-frames.ts';
+import type { IdentifierFilter } from './filters.ts';
+
+export interface BusSocketOptions {
+  readonly interface: string;
+  /** Absent: every frame. */
+  readonly filters?: readonly IdentifierFilter[];
+  /** Bytes asked for the kernel's queue, its own bookkeeping included. */
+  readonly receiveBuffer: number;
+  /** Deliver what was sent here as well. */
+  readonly own: boolean;
+  readonly errors: ErrorCounts;
+}
+
+/** A raw CAN socket, bound to an interface. */
+export interface BusSocket {
+  /** True when FD frames pass. */
+  readonly flexible: boolean;
+  /** What the last {@link receive} gave. */
+  readonly batch: FrameBatch;
+  /** Most messages of one {@link receive}. */
+  readonly slots: number;
+  /** Frames dropped since it was opened, because nobody fetched them; counts modulo 2^32. */
+  readonly dropped: number;
+  /** Frames since it was opened that the interface or the way from it dropped before any socket had a chance. */
+  readonly interfaceDropped: number;
+  /** Messages that were no frames. */
+  readonly malformed: number;
+  /** Fetches what has come; gives the number of messages or a negative errno. Never waits. */
+  receive(now: number): number;
+  /** Writes one frame as the kernel has it; gives its size or a negative errno. Never waits. */
+  write(bytes: Uint8Array, length: number): number;
+  /** Calls `ready` once, when there is something to receive or an error to fetch. */
+  wait(ready: () => void): void;
+  /** Why it does not stand for the interface of its name any more: gone, down, renamed. */
+  fault(): string | undefined;
+  close(): void;
+}
+
+export interface CanKernel {
+  /** @throws VigieError `input.unreadable` when the interface is not there, not up or no CAN interface */
+  open(options: BusSocketOptions): BusSocket;
+  /** Calls `changed` when interfaces come, go or change; the result ends that. Undefined: the kernel does not tell. */
+  watchLinks(changed: () => void): (() => void) | undefined;
+}

@@ -1,0 +1,61 @@
+/**
+ * Numbers of the kernel's interface to user space. The sources name Linux headers; those of asm-generic are the same on
+ * x86, arm and arm64.
+ */
+
+/** bits/socket.h */
+export const AF_NETLINK = 16;
+export const AF_CAN = 29;
+export const SOCK_RAW = 3;
+export const SOCK_NONBLOCK = 0x800;
+export const SOCK_CLOEXEC = 0x8_0000;
+export const MSG_TRUNC = 0x20;
+export const MSG_DONTWAIT = 0x40;
+/** On a frame received: this very socket sent it (net/can/raw.c). */
+export const MSG_CONFIRM = 0x800;
+
+/** asm-generic/socket.h */
+export const SOL_SOCKET = 1;
+export const SO_RCVBUF = 8;
+export const SO_RCVBUFFORCE = 33;
+/** Control messages carry the number of their option. */
+export const SO_TIMESTAMPNS_OLD = 35;
+export const SO_RXQ_OVFL = 40;
+export const SO_MEMINFO = 55;
+/** Linux 5.1: seconds in 64 bits on every architecture. */
+export const SO_TIMESTAMPNS_NEW = 64;
+/** linux/sock_diag.h: place of the drop counter among the 32-bit words that SO_MEMINFO gives, and their number. */
+export const SK_MEMINFO_DROPS = 8;
+export const SK_MEMINFO_VARS = 9;
+
+/** linux/can.h, linux/can/raw.h */
+export const CAN_RAW = 1;
+export const SOL_CAN_RAW = 101;
+export const CAN_RAW_FILTER = 1;
+export const CAN_RAW_ERR_FILTER = 2;
+export const CAN_RAW_RECV_OWN_MSGS = 4;
+export const CAN_RAW_FD_FRAMES = 5;
+/** Most filters of one socket. */
+export const CAN_RAW_FILTER_MAX = 512;
+/** All classes of error frames. */
+export const CAN_ERR_MASK = 0x1fff_ffff;
+/** Bytes of a `struct can_frame` and a `struct canfd_frame`. */
+export const CAN_MTU = 16;
+export const CANFD_MTU = 72;
+export const CANFD_BRS = 1;
+export const CANFD_ESI = 2;
+export const CANFD_FDF = 4;
+
+/** linux/sockios.h, linux/if.h, linux/if_arp.h */
+export const SIOCGIFFLAGS = 0x8913;
+export const SIOCGIFMTU = 0x8921;
+export const SIOCGIFHWADDR = 0x8927;
+export const SIOCGIFINDEX = 0x8933;
+/** Room for an interface's name, with the zero that ends it. */
+export const IFNAMSIZ = 16;
+export const IFF_UP = 1;
+export const ARPHRD_CAN = 280;
+
+/** linux/netlink.h, linux/rtnetlink.h */
+export const NETLINK_ROUTE = 0;
+export const RTMGRP_LINK = 1;

@@ -1,0 +1,174 @@
+/** One raw CAN socket (Documentation/networking/can.rst, clause 4.1). */
+import { constants } from 'node:os';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { BusSocket, BusSocketOptions } from './bus-socket.ts';
+import {
+  AF_CAN,
+  CAN_ERR_MASK,
+  CAN_RAW_ERR_FILTER,
+  CAN_RAW_FD_FRAMES,
+  CAN_RAW_FILTER,
+  CAN_RAW_RECV_OWN_MSGS,
+  CANFD_MTU,
+  SK_MEMINFO_DROPS,
+  SK_MEMINFO_VARS,
+  SO_MEMINFO,
+  SO_RCVBUF,
+  SO_RCVBUFFORCE,
+  SO_RXQ_OVFL,
+  SO_TIMESTAMPNS_NEW,
+  SO_TIMESTAMPNS_OLD,
+  SOL_CAN_RAW,
+  SOL_SOCKET,
+} from './constants.ts';
+import type { IdentifierFilter } from './filters.ts';
+import { droppedBy, type Interface, lookUp } from './interface.ts';
+import { errorName, type Libc, type Readiness } from './libc.ts';
+import { ReceiveRing } from './ring.ts';
+
+/** Room of a `struct sockaddr_can` as it is since Linux 5.4; earlier kernels take the longer one too. */
+const SOCKADDR_CAN_SIZE = 24;
+
+/** The kernel stores twice the number given, in an int. */
+const LARGEST_BUFFER = 2 ** 30 - 1;
+
+/**
+ * Binds a raw CAN socket to an interface; closes it when that fails.
+ * @throws VigieError `input.unreadable`
+ */
+export function openBusSocket(libc: Libc, descriptor: number, options: BusSocketOptions): BusSocket {
+  try {
+    const found = present(lookUp(libc, descriptor, options.interface), options.interface);
+    setOptions(libc, descriptor, found, options);
+    const address = new Uint8Array(SOCKADDR_CAN_SIZE);
+    const view = new DataView(address.buffer);
+    view.setUint16(0, AF_CAN, true);
+    view.setInt32(4, found.index, true);
+    demand(libc.bind(descriptor, address), options.interface, 'bind');
+    return new RawSocket(libc, descriptor, found, options);
+  } catch (error) {
+    libc.close(descriptor);
+    throw error;
+  }
+}
+
+function present(found: Interface | number, name: string): Interface {
+  const fault = faultOf(found);
+  if (typeof found !== 'number' && fault === undefined) return found;
+  throw new VigieError('input.unreadable', fault ?? 'the interface cannot be used', { where: name });
+}
+
+function faultOf(found: Interface | number): string | undefined {
+  if (found === -constants.errno.ENODEV) return 'there is no such interface';
+  if (typeof found === 'number') return `the interface cannot be looked up (${errorName(found)})`;
+  if (!found.isCan) return 'it is no CAN interface';
+  return found.isUp ? undefined : 'the interface is down';
+}
+
+function setOptions(libc: Libc, descriptor: number, found: Interface, options: BusSocketOptions): void {
+  const { interface: name, filters, receiveBuffer, own } = options;
+  const set = (level: number, option: number, value: number): number =>
+    libc.setOption(descriptor, level, option, bytesOf(value));
+  // Before binding: from then on frames come.
+  if (filters !== undefined) {
+    demand(libc.setOption(descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters)), name, 'CAN_RAW_FILTER');
+  }
+  demand(set(SOL_CAN_RAW, CAN_RAW_ERR_FILTER, CAN_ERR_MASK), name, 'CAN_RAW_ERR_FILTER');
+  demand(set(SOL_CAN_RAW, CAN_RAW_RECV_OWN_MSGS, own ? 1 : 0), name, 'CAN_RAW_RECV_OWN_MSGS');
+  if (found.mtu >= CANFD_MTU) demand(set(SOL_CAN_RAW, CAN_RAW_FD_FRAMES, 1), name, 'CAN_RAW_FD_FRAMES');
+  if (set(SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1) < 0) {
+    demand(set(SOL_SOCKET, SO_TIMESTAMPNS_OLD, 1), name, 'SO_TIMESTAMPNS');
+  }
+  demand(set(SOL_SOCKET, SO_RXQ_OVFL, 1), name, 'SO_RXQ_OVFL');
+  const buffer = Math.min(receiveBuffer, LARGEST_BUFFER);
+  // Beyond net.core.rmem_max only with CAP_NET_ADMIN; without, the kernel gives as much as that.
+  if (set(SOL_SOCKET, SO_RCVBUFFORCE, buffer) < 0) demand(set(SOL_SOCKET, SO_RCVBUF, buffer), name, 'SO_RCVBUF');
+}
+
+function demand(result: number, name: string, what: string): void {
+  if (result < 0) throw new VigieError('input.unreadable', `${what} fails with ${errorName(result)}`, { where: name });
+}
+
+function bytesOf(value: number): Uint8Array {
+  return new Uint8Array(Int32Array.of(value).buffer);
+}
+
+function filterBytes(filters: readonly IdentifierFilter[]): Uint8Array {
+  return new Uint8Array(Uint32Array.from(filters.flatMap(({ id, mask }) => [id, mask])).buffer);
+}
+
+class RawSocket implements BusSocket {
+  readonly flexible: boolean;
+  readonly #libc: Libc;
+  readonly #descriptor: number;
+  readonly #name: string;
+  readonly #index: number;
+  readonly #ring: ReceiveRing;
+  readonly #readiness: Readiness;
+  readonly #droppedBefore: number;
+  #interfaceDropped = 0;
+  readonly #memoryInformation = new Uint32Array(SK_MEMINFO_VARS);
+
+  constructor(libc: Libc, descriptor: number, found: Interface, options: BusSocketOptions) {
+    this.#libc = libc;
+    this.#descriptor = descriptor;
+    this.#name = options.interface;
+    this.#index = found.index;
+    this.#droppedBefore = droppedBy(this.#name) ?? 0;
+    this.flexible = found.mtu >= CANFD_MTU;
+    this.#ring = new ReceiveRing(libc, options.errors);
+    this.#readiness = libc.readiness(descriptor);
+  }
+
+  get batch(): ReceiveRing['batch'] {
+    return this.#ring.batch;
+  }
+
+  get slots(): number {
+    return this.#ring.slots;
+  }
+
+  get malformed(): number {
+    return this.#ring.malformed;
+  }
+
+  /** SO_RXQ_OVFL knows only of frames dropped before the one fetched last; SO_MEMINFO (Linux 4.12) of all. */
+  get dropped(): number {
+    const words = this.#memoryInformation;
+    const result = this.#libc.getOption(this.#descriptor, SOL_SOCKET, SO_MEMINFO, new Uint8Array(words.buffer));
+    return result < 0 ? this.#ring.dropped : (words[SK_MEMINFO_DROPS] as number);
+  }
+
+  get interfaceDropped(): number {
+    const found = lookUp(this.#libc, this.#descriptor, this.#name);
+    // By its name only: an interface that goes takes its count along.
+    if (typeof found !== 'number' && found.index === this.#index) {
+      const dropped = droppedBy(this.#name);
+      if (dropped !== undefined) this.#interfaceDropped = dropped - this.#droppedBefore;
+    }
+    return this.#interfaceDropped;
+  }
+
+  receive(now: number): number {
+    return this.#ring.receive(this.#descriptor, now);
+  }
+
+  write(bytes: Uint8Array, length: number): number {
+    return this.#libc.write(this.#descriptor, bytes, length);
+  }
+
+  wait(ready: () => void): void {
+    this.#readiness.wait(ready);
+  }
+
+  fault(): string | undefined {
+    const found = lookUp(this.#libc, this.#descriptor, this.#name);
+    if (typeof found !== 'number' && found.index !== this.#index) return 'another interface has its name now';
+    return faultOf(found);
+  }
+
+  close(): void {
+    this.#readiness.close();
+    this.#libc.close(this.#descriptor);
+  }
+}

@@ -1,0 +1,293 @@
+/** A CAN interface of this machine as a bus of the car. */
+import { constants } from 'node:os';
+import type {
+  Clock,
+  FrameBatch,
+  FrameSender,
+  FrameSource,
+  Log,
+  OutgoingFrame,
+  SourceHealth,
+} from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { BusSocket, CanKernel } from './bus-socket.ts';
+import { ErrorCounts } from './error-frames.ts';
+import { filtersFor, type IdentifierFilter } from './filters.ts';
+import { isInterfaceName } from './interface.ts';
+import { loadCanKernel } from './kernel.ts';
+import { errorName } from './libc.ts';
+import { Transmitter } from './transmission.ts';
+
+export interface SocketCanOptions {
+  /** Name of the network interface, e.g. `can0`. */
+  readonly interface: string;
+  /** Name of the bus in the profile. */
+  readonly bus: string;
+  readonly clock: Clock;
+  /** Only these pass the kernel (see {@link filtersFor}); absent: all. Error frames always pass. */
+  readonly identifiers?: Iterable<number | IdentifierFilter>;
+  /** Also deliver what {@link SocketCan.send} sent, flagged SENT and when it was on the bus. Default: no. */
+  readonly own?: boolean;
+  /** Bytes of the kernel's queue, default 4 MiB: more than half a second of a bus at 16,000 frames/s. */
+  readonly receiveBuffer?: number;
+  readonly log?: Log;
+  /** Default: the kernel of this machine. */
+  readonly kernel?: () => Promise<CanKernel>;
+}
+
+/** Between two reads while the bus talks, ms: long enough for a batch, short against any signal's cycle. */
+const TURN = 5;
+/** Reads in one turn before others get theirs. */
+const READS = 16;
+/** Reads at most of a socket with a fault, whose queue is all that is left: more than fits it. */
+const LAST_READS = 1024;
+/** Waits before the interface is looked for again, ms: doubled from the first up to the longest. */
+const FIRST_WAIT = 100;
+const LONGEST_WAIT = 5000;
+/** After word of a change the interface is looked for this much later: changes come in bursts. ms */
+const SETTLING = 50;
+
+const RESTARTING = 'it comes back by itself after `ip link set … type can restart-ms 100`';
+
+const { EAGAIN, EINTR } = constants.errno;
+
+/**
+ * Reads one interface in batches and sends on it. Listens only until {@link send} is called; bit rates, and a controller
+ * that does not even acknowledge (`listen-only on`), are set up outside, with ip-link(8).
+ *
+ * An interface that goes down, away or gets another name is looked for again by its name, at the kernel's word or after
+ * a wait. Error frames are counted by class and delivered as well, with the ERROR bit, so that a recording has them.
+ * Frames that other programs of this machine send are received like any other.
+ */
+export class SocketCan implements FrameSource, FrameSender {
+  readonly buses: readonly string[];
+  readonly #interface: string;
+  readonly #clock: Clock;
+  readonly #log: Log | undefined;
+  readonly #filters: readonly IdentifierFilter[] | undefined;
+  readonly #own: boolean;
+  readonly #receiveBuffer: number;
+  readonly #load: () => Promise<CanKernel>;
+  readonly #errors = new ErrorCounts();
+  readonly #transmitter: Transmitter;
+  #kernel: CanKernel | undefined;
+  #socket: BusSocket | undefined;
+  #receive: (batch: FrameBatch) => void = () => undefined;
+  #running = false;
+  #reason: string | undefined = 'not started';
+  /** Monotonic time at which the timer is due. */
+  #due = 0;
+  /** Attempts to open that failed since the last that did not. */
+  #failures = 0;
+  #frames = 0;
+  #dropped = 0;
+  #interfaceDropped = 0;
+  #malformed = 0;
+  #opened = 0;
+  #cancel: () => void = () => undefined;
+  #unwatch: (() => void) | undefined;
+
+  /** @throws VigieError `configuration.wrong` for what cannot be an interface's name */
+  constructor(options: SocketCanOptions) {
+    const { interface: name, bus, clock, identifiers } = options;
+    if (!isInterfaceName(name)) {
+      throw new VigieError('configuration.wrong', `"${name}" cannot be the name of a network interface, e.g. can0`);
+    }
+    this.buses = [bus];
+    this.#interface = name;
+    this.#clock = clock;
+    this.#log = options.log;
+    this.#filters = identifiers === undefined ? undefined : filtersFor(identifiers);
+    this.#own = options.own ?? false;
+    this.#receiveBuffer = options.receiveBuffer ?? 4 * 1024 * 1024;
+    this.#load = options.kernel ?? loadCanKernel;
+    this.#transmitter = new Transmitter(name, clock, () => this.#usable());
+  }
+
+  /**
+   * Resolves when the interface is read, or waited for.
+   * @throws VigieError `input.unreadable` when this machine has no SocketCAN at all
+   */
+  async start(receive: (batch: FrameBatch) => void): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    this.#receive = receive;
+    this.#reason = undefined;
+    try {
+      this.#kernel = await this.#load();
+    } catch (error) {
+      this.#running = false;
+      this.#reason = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+    if (!this.#running) return;
+    this.#unwatch = this.#kernel.watchLinks(() => this.#linksChanged());
+    this.#open();
+  }
+
+  /** Nothing is delivered any more. What waits to be sent is refused. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    this.#cancel();
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#close();
+    this.#reason = 'stopped';
+  }
+
+  /** @throws VigieError `command.actuation` when the frame could not be put on the bus */
+  send(frame: OutgoingFrame): Promise<void> {
+    const [bus] = this.buses;
+    if (frame.bus !== '' && frame.bus !== bus) {
+      const message = `${this.#interface} is the bus ${bus}, not ${frame.bus}`;
+      return Promise.reject(new VigieError('command.actuation', message));
+    }
+    return this.#transmitter.send(frame);
+  }
+
+  /**
+   * Counts: `frames` (error frames included), `dropped` (wanted frames for which the queue was full, exact),
+   * `interfaceDropped` (before that, wanted or not), `malformed`, `restarts` (the interface was opened again), `sent`,
+   * `refused` and `retries` (sending), `errors` (error frames) and their classes.
+   */
+  health(): SourceHealth {
+    const { sent, refused, retries } = this.#transmitter;
+    const counts = {
+      frames: this.#frames,
+      dropped: this.#dropped + (this.#socket?.dropped ?? 0),
+      interfaceDropped: this.#interfaceDropped + (this.#socket?.interfaceDropped ?? 0),
+      malformed: this.#malformed + (this.#socket?.malformed ?? 0),
+      restarts: Math.max(0, this.#opened - 1),
+      sent,
+      refused,
+      retries,
+      ...this.#errors.counts(),
+    };
+    if (this.#socket === undefined) {
+      return this.#reason === undefined
+        ? { state: 'opening', counts }
+        : { state: 'waiting', reason: this.#reason, counts };
+    }
+    if (!this.#errors.isOff) return { state: 'running', counts };
+    const reason = `${this.#interface}: bus-off, the controller left the bus after too many errors; ${RESTARTING}`;
+    return { state: 'waiting', reason, counts };
+  }
+
+  #usable(): BusSocket {
+    if (this.#socket !== undefined) return this.#socket;
+    const reason = this.#reason ?? `${this.#interface} is being opened`;
+    throw new VigieError('command.actuation', `nothing can be sent: ${reason}`);
+  }
+
+  #open(): void {
+    const name = this.#interface;
+    try {
+      this.#socket = this.#kernel?.open({
+        interface: name,
+        ...(this.#filters === undefined ? {} : { filters: this.#filters }),
+        receiveBuffer: this.#receiveBuffer,
+        own: this.#own,
+        errors: this.#errors,
+      });
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      this.#retry(error.message);
+      return;
+    }
+    this.#opened++;
+    this.#reason = undefined;
+    this.#errors.isOff = false;
+    this.#log?.info('can.open', { interface: name, restarts: this.#opened - 1 });
+    this.#wait();
+  }
+
+  /** Closes what is open, and opens it anew after a wait. */
+  #retry(reason: string): void {
+    this.#close();
+    if (reason !== this.#reason) this.#log?.warn('can.waiting', { interface: this.#interface, reason });
+    this.#reason = reason;
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#failures);
+    this.#failures++;
+    this.#later(wait, () => this.#open());
+  }
+
+  #close(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (socket === undefined) return;
+    this.#dropped += socket.dropped;
+    this.#interfaceDropped += socket.interfaceDropped;
+    this.#malformed += socket.malformed;
+    socket.close();
+  }
+
+  #linksChanged(): void {
+    if (!this.#running) return;
+    if (this.#socket === undefined) {
+      // Changes without end must not put it off without end.
+      if (this.#due > this.#clock.monotonic() + SETTLING) this.#later(SETTLING, () => this.#open());
+      return;
+    }
+    const socket = this.#socket;
+    const fault = socket.fault();
+    if (fault === undefined) return;
+    this.#fetch(socket, fault);
+    // The receiver may have stopped it.
+    if (this.#socket === socket) this.#retry(`${this.#interface}: ${fault}`);
+  }
+
+  /** The one timer there is: reading and opening take turns. */
+  #later(delay: number, due: () => void): void {
+    this.#cancel();
+    this.#due = this.#clock.monotonic() + delay;
+    this.#cancel = this.#clock.after(delay, due);
+  }
+
+  /** Silence: the kernel says when there is something. */
+  #wait(): void {
+    this.#socket?.wait(() => this.#read());
+  }
+
+  #read(): void {
+    const socket = this.#socket;
+    if (socket === undefined) return;
+    const outcome = this.#fetch(socket);
+    // The receiver may have stopped or the word of a change may have come meanwhile.
+    if (this.#socket !== socket) return;
+    if (outcome === 'nothing') this.#wait();
+    else if (outcome === 'more') this.#later(0, () => this.#read());
+    else if (outcome === 'some') this.#later(TURN, () => this.#read());
+    else this.#retry(`${this.#interface}: ${outcome.fault}`);
+  }
+
+  /** Delivers what the socket holds; at most a turn's share, or all of it where the socket has a fault. */
+  #fetch(socket: BusSocket, known?: string): 'nothing' | 'some' | 'more' | { readonly fault: string } {
+    let fault = known;
+    let errors = 0;
+    let any = false;
+    for (let reads = 0; reads < (fault === undefined ? READS : LAST_READS); reads++) {
+      const count = socket.receive(this.#clock.now());
+      if (count === -EINTR) continue;
+      if (count < 0 && count !== -EAGAIN) {
+        fault ??= socket.fault() ?? `reading fails with ${errorName(count)}`;
+        // The socket forgets an error that was fetched, and gives what came before it. One that comes again is to stay.
+        errors++;
+        if (errors > 1) break;
+        continue;
+      }
+      if (count > 0) {
+        any = true;
+        this.#failures = 0;
+        const { batch } = socket;
+        this.#frames += batch.count;
+        if (batch.count > 0) this.#receive(batch);
+        if (this.#socket !== socket) return 'nothing';
+      }
+      if (count < socket.slots) {
+        if (fault !== undefined) break;
+        return any ? 'some' : 'nothing';
+      }
+    }
+    return fault === undefined ? 'more' : { fault };
+  }
+}

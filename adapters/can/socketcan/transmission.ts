@@ -1,0 +1,135 @@
+/** Frames on their way out. */
+import { constants } from 'node:os';
+import { BIT_RATE_SWITCH, type Clock, ERROR_STATE, EXTENDED, FD, type OutgoingFrame } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { BusSocket } from './bus-socket.ts';
+import { CAN_MTU, CANFD_BRS, CANFD_ESI, CANFD_FDF, CANFD_MTU } from './constants.ts';
+import { errorName } from './libc.ts';
+
+const { ENOBUFS, EAGAIN, EINTR, EMSGSIZE, EINVAL, ENETDOWN, ENXIO, ENODEV } = constants.errno;
+
+/** Waits before a frame that the full queue refused is tried again, ms; a quarter of a second in all. */
+const RETRIES = [1, 2, 4, 8, 16, 32, 64, 123];
+
+/** Frames that may wait for their turn; who sends without waiting for the answer would fill the memory. */
+const LONGEST_QUEUE = 256;
+
+const lengthsOfFd: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64]);
+
+/**
+ * Writes a frame as the kernel has it: a `struct can_frame`, or a `struct canfd_frame` for FD.
+ * @param into 72 bytes, at a multiple of 4
+ * @returns its size
+ * @throws VigieError `command.actuation` for a frame that there cannot be
+ */
+export function encodeFrame({ id, flags, data }: OutgoingFrame, into: Uint8Array): number {
+  const bits = (id & EXTENDED) === 0 ? id : id - EXTENDED;
+  if (!Number.isInteger(bits) || bits < 0 || bits > ((id & EXTENDED) === 0 ? 0x7ff : 0x1fff_ffff)) {
+    throw new VigieError('command.actuation', `0x${id.toString(16)} is no CAN identifier that can be sent`);
+  }
+  const flexible = (flags & FD) !== 0;
+  if (flexible ? !lengthsOfFd.has(data.length) : data.length > 8) {
+    throw new VigieError(
+      'command.actuation',
+      `${data.length} bytes do not fit a ${flexible ? 'CAN FD' : 'classic CAN'} frame, which has ` +
+        (flexible ? '0 to 8, 12, 16, 20, 24, 32, 48 or 64' : '0 to 8'),
+    );
+  }
+  const size = flexible ? CANFD_MTU : CAN_MTU;
+  into.fill(0, 0, size);
+  new DataView(into.buffer, into.byteOffset).setUint32(0, id, true);
+  into[4] = data.length;
+  if (flexible) {
+    const switched = (flags & BIT_RATE_SWITCH) === 0 ? 0 : CANFD_BRS;
+    into[5] = CANFD_FDF | switched | ((flags & ERROR_STATE) === 0 ? 0 : CANFD_ESI);
+  }
+  into.set(data, 8);
+  return size;
+}
+
+/** Puts frames on a bus, one after the other in the order in which they were given. */
+export class Transmitter {
+  sent = 0;
+  /** Frames that were given up. */
+  refused = 0;
+  /** Times that a frame found the queue full. */
+  retries = 0;
+  readonly #clock: Clock;
+  readonly #where: string;
+  readonly #socket: () => BusSocket;
+  readonly #bytes = new Uint8Array(CANFD_MTU);
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  /** @param socket gives the open socket, or throws `command.actuation` with the reason why there is none */
+  constructor(where: string, clock: Clock, socket: () => BusSocket) {
+    this.#where = where;
+    this.#clock = clock;
+    this.#socket = socket;
+  }
+
+  /** @throws VigieError `command.actuation` */
+  send(frame: OutgoingFrame): Promise<void> {
+    if (this.#waiting >= LONGEST_QUEUE) {
+      this.refused++;
+      return Promise.reject(
+        new VigieError('command.actuation', `${LONGEST_QUEUE} frames wait to be sent already`, { where: this.#where }),
+      );
+    }
+    this.#waiting++;
+    // The payload may be reused by its owner as soon as this returns.
+    const kept = { ...frame, data: frame.data.slice() };
+    const result = this.#turn.then(() => this.#put(kept));
+    // A frame that was refused does not hold up the next.
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async #put(frame: OutgoingFrame): Promise<void> {
+    try {
+      for (let tried = 0; ; tried++) {
+        const size = encodeFrame(frame, this.#bytes);
+        const result = this.#write(frame, size);
+        if (result >= 0) break;
+        const wait = RETRIES[tried];
+        const full = result === -ENOBUFS || result === -EAGAIN || result === -EINTR;
+        if (!full || wait === undefined) throw this.#failure(result);
+        this.retries++;
+        await new Promise<void>((resolve) => this.#clock.after(wait, resolve));
+      }
+      this.sent++;
+    } catch (error) {
+      this.refused++;
+      throw error;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #write(frame: OutgoingFrame, size: number): number {
+    const socket = this.#socket();
+    if ((frame.flags & FD) !== 0 && !socket.flexible) return -EMSGSIZE;
+    return socket.write(this.#bytes, size);
+  }
+
+  #failure(result: number): VigieError {
+    const reasons: Readonly<Record<number, string>> = {
+      [ENOBUFS]: 'the transmit queue stays full: nobody on the bus acknowledges, or it is overloaded',
+      [EAGAIN]: 'the transmit queue stays full: nobody on the bus acknowledges, or it is overloaded',
+      [EMSGSIZE]: 'the interface takes no CAN FD frames (ip link set … mtu 72, type can … fd on)',
+      [EINVAL]: 'the interface does not take a frame of this kind',
+      [ENETDOWN]: 'the interface is down',
+      [ENXIO]: 'the interface is gone',
+      [ENODEV]: 'the interface is gone',
+    };
+    const reason = reasons[-result];
+    const name = errorName(result);
+    return new VigieError(
+      'command.actuation',
+      reason === undefined ? `sending fails with ${name}` : `${reason} (${name})`,
+      {
+        where: this.#where,
+      },
+    );
+  }
+}

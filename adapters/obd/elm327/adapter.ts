@@ -1,0 +1,328 @@
+import { VigieError } from '../../../protocol/errors.ts';
+import { complaintReasons } from '../adapter-line.ts';
+import type { Conversation, Heard, Patience } from './conversation.ts';
+
+/** What an adapter is, as far as it says and shows. */
+export interface AdapterFacts {
+  /** What it calls itself (`ATI`); clones call themselves anything. */
+  readonly name: string;
+  /** Firmware of an STN chip (`STI`); undefined for others. */
+  readonly stn: string | undefined;
+  /** Commands it was sent and does not know, e.g. `ATCRA/3` (with an argument of three characters). */
+  readonly lacking: readonly string[];
+}
+
+/** The adapter cannot go on as it is. */
+export class AdapterFault extends VigieError {
+  /** `restart`: it has forgotten its settings; `resync`: question and answer are out of step. */
+  readonly remedy: 'restart' | 'resync';
+
+  constructor(remedy: 'restart' | 'resync', message: string) {
+    super('input.unreadable', message);
+    this.remedy = remedy;
+  }
+}
+
+const COMMAND: Patience = { quiet: 3000, total: 10_000 };
+/** A reset takes a second; clones take three. */
+const RESET: Patience = { quiet: 5000, total: 10_000 };
+/** An idle adapter says nothing to an interruption. */
+const INTERRUPTION: Patience = { quiet: 250, total: 1000 };
+
+/** What adapters print when they start, and clones too. */
+const BANNER = /\b(?:ELM\s?3\d\d|STN\d{4}|OBD\s?LINK|OBDII?\sV)/i;
+
+/** In step with ourselves after at most this many prompts of earlier commands. */
+const MOST_LATE_PROMPTS = 6;
+
+/** Times that something else than OK and `?` came for a command before it counts as not known. */
+const MOST_UNCLEAR = 3;
+
+/** Without these there is no request: a doubt about them is not remembered. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['ATSH', 'ATCAF']);
+
+/** Settings that requests change; they may stand anywhere where a reset failed. */
+const OF_REQUESTS = [
+  'protocol',
+  'header',
+  'priority',
+  'filter',
+  'filter mask',
+  'flow control',
+  'flow control mode',
+  'extended address',
+  'tester',
+  'responses',
+  'time-out',
+];
+
+/** The settings of an adapter that is started: short lines with headers, nothing kept over a power cut. */
+const START_UP: readonly (readonly [name: string, verb: string, argument: string])[] = [
+  ['echo', 'ATE', '0'],
+  ['line feeds', 'ATL', '0'],
+  ['spaces', 'ATS', '0'],
+  ['headers', 'ATH', '1'],
+  ['memory', 'ATM', '0'],
+  ['adaptive timing', 'ATAT', '1'],
+  ['long messages', 'ATAL', ''],
+  ['formatting', 'ATCAF', '1'],
+];
+
+/** One adapter on an open line: its settings, and which commands it knows. */
+export class Adapter {
+  readonly #conversation: Conversation;
+  /** Command last taken per setting; `undefined` as a value: it may stand anywhere. Absent: as after a reset. */
+  readonly #settings = new Map<string, string | undefined>();
+  readonly #lacking = new Set<string>();
+  /** Forms of commands that were taken. */
+  readonly #taken = new Set<string>();
+  readonly #unclear = new Map<string, number>();
+  #name = '';
+  #stn: string | undefined;
+  #suspect = false;
+  #outdated = false;
+
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+  }
+
+  get facts(): AdapterFacts {
+    return { name: this.#name, stn: this.#stn, lacking: [...this.#lacking] };
+  }
+
+  /** Whether what it prints has the sender in front. */
+  get headers(): boolean {
+    return !this.#lacking.has('ATH/1');
+  }
+
+  /**
+   * Resets the adapter and sets it up.
+   * @throws VigieError `input.unreadable` when nothing on the line behaves like an adapter
+   */
+  async start(): Promise<void> {
+    this.#settings.clear();
+    this.#lacking.clear();
+    this.#taken.clear();
+    this.#unclear.clear();
+    this.#suspect = false;
+    this.#outdated = false;
+    // Wakes one that sleeps and stops one that monitors; without a line end, so that it repeats no request.
+    await this.#conversation.interrupt(INTERRUPTION);
+    const reset = await this.#sure('ATZ', RESET);
+    if (!reset.prompted || linesOf(reset.text).includes('?')) {
+      for (const setting of OF_REQUESTS) this.#settings.set(setting, undefined);
+    }
+    await this.#drain();
+    const identity = await this.#sure('ATI', COMMAND);
+    const lines = linesOf(identity.text);
+    const name = lines.findLast(isName);
+    if (!identity.prompted || name === undefined) {
+      const what = lines.length === 0 ? 'nothing' : `"${lines.join(' ').slice(0, 60)}" and no prompt`;
+      throw new VigieError(
+        'input.unreadable',
+        `no ELM327 answers on this line: ${what} came for ATI (check device, bit rate and power)`,
+      );
+    }
+    this.#name = name.slice(0, 80);
+    try {
+      await this.#setUp();
+    } catch (error) {
+      if (!(error instanceof AdapterFault)) throw error;
+      await this.resync();
+    }
+    const stn = await this.#answer('STI', (text) => text);
+    this.#stn = stn === undefined || stn === '' ? undefined : stn.slice(0, 80);
+  }
+
+  /**
+   * Brings question and answer in step again, and all settings with them.
+   * @throws VigieError `input.unreadable` when that fails: the line is best opened anew
+   */
+  async resync(): Promise<void> {
+    this.#suspect = false;
+    this.#forget();
+    await this.#conversation.interrupt(INTERRUPTION);
+    let heard = await this.#sure('ATI', COMMAND);
+    for (let late = 0; heard.prompted && !linesOf(heard.text).includes(this.#name); late++) {
+      if (late === MOST_LATE_PROMPTS) break;
+      // That was the prompt of something earlier.
+      await this.#drain();
+      heard = await this.#conversation.ask('ATI', COMMAND);
+    }
+    if (!linesOf(heard.text).includes(this.#name)) {
+      throw new VigieError('input.unreadable', `the adapter (${this.#name}) does not answer any more`);
+    }
+    await this.#setUp();
+  }
+
+  /** What must be done before anything is asked: something came unasked, or was asked for. */
+  get remedy(): AdapterFault['remedy'] | undefined {
+    const { stray } = this.#conversation;
+    if (this.#outdated || isRestart(stray)) return 'restart';
+    return stray !== '' || this.#suspect ? 'resync' : undefined;
+  }
+
+  /** Something came that belongs to nothing that was asked. */
+  suspect(): void {
+    this.#suspect = true;
+  }
+
+  /** It is reset before the next request. */
+  renew(): void {
+    this.#outdated = true;
+  }
+
+  /**
+   * Sets something; nothing is sent when it stands so already. False when the adapter does not know the command.
+   * @throws AdapterFault
+   */
+  async set(name: string, verb: string, argument: string): Promise<boolean> {
+    const command = verb + argument;
+    const stood = this.#settings.has(name);
+    const before = this.#settings.get(name);
+    if (before === command) return true;
+    const form = `${verb}/${argument.length}`;
+    if (this.#lacking.has(form) || this.#lacking.has(command)) return false;
+    this.#settings.set(name, undefined);
+    // A line may have been damaged: only who says `?` twice does not know the command.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      if ((await this.#verdict(command, form)) === 'unknown') continue;
+      this.#settings.set(name, command);
+      this.#taken.add(form);
+      return true;
+    }
+    // What is refused changes nothing. One argument may be refused where others are taken.
+    if (stood) this.#settings.set(name, before);
+    else this.#settings.delete(name);
+    if (!ESSENTIAL.has(verb)) this.#lacking.add(this.#taken.has(form) ? command : form);
+    return false;
+  }
+
+  /** As {@link set}, for a default: nothing is sent where the setting was never changed. */
+  async restore(name: string, verb: string, argument: string): Promise<boolean> {
+    return this.#settings.has(name) ? this.set(name, verb, argument) : true;
+  }
+
+  /**
+   * As {@link restore}, where requests would go wrong without the default.
+   * @throws AdapterFault when it is changed and cannot be put back but by a reset
+   */
+  async revert(name: string, verb: string, argument: string): Promise<void> {
+    const changed = this.#settings.get(name) !== undefined;
+    if (await this.restore(name, verb, argument)) return;
+    if (changed) throw new AdapterFault('restart', `the adapter does not take ${verb}${argument} again`);
+    this.#settings.delete(name);
+  }
+
+  /** Whether this command was the last one taken for a setting. */
+  stands(name: string, command: string): boolean {
+    return this.#settings.get(name) === command;
+  }
+
+  /** These settings, where they were ever changed, may stand anywhere from now on. */
+  uncertain(...names: readonly string[]): void {
+    for (const name of names) if (this.#settings.has(name)) this.#settings.set(name, undefined);
+  }
+
+  /** The adapter showed that it does not know this form of a command. */
+  lacks(form: string): void {
+    this.#lacking.add(form);
+  }
+
+  knows(form: string): boolean {
+    return !this.#lacking.has(form);
+  }
+
+  /**
+   * The line that answers a command; undefined when the adapter does not know it.
+   * @throws AdapterFault
+   */
+  command(command: string): Promise<string | undefined> {
+    return this.#answer(command, (text) => this.#sound(text));
+  }
+
+  /**
+   * What is printed for a request to the bus, everything but the echo.
+   * @throws AdapterFault
+   */
+  async ask(request: string, patience: Patience): Promise<string> {
+    return this.#sound(prompted(await this.#conversation.ask(request, patience)));
+  }
+
+  /** What is printed while monitoring, until `enough` or for `total` ms. */
+  async watch(command: string, patience: Patience, enough: (text: string) => boolean): Promise<string> {
+    return this.#sound(prompted(await this.#conversation.watch(command, patience, enough)));
+  }
+
+  async #setUp(): Promise<void> {
+    for (const [name, verb, argument] of START_UP) await this.set(name, verb, argument);
+  }
+
+  #forget(): void {
+    for (const name of this.#settings.keys()) this.#settings.set(name, undefined);
+  }
+
+  /** Listens until what was still on its way has come. */
+  async #drain(): Promise<void> {
+    for (let late = 0; late < MOST_LATE_PROMPTS; late++) {
+      const heard = await this.#conversation.listen(INTERRUPTION);
+      if (!heard.prompted && heard.text === '') return;
+    }
+  }
+
+  /** Asks again where the first time may have been spoilt by what stood in the adapter's line before. */
+  async #sure(command: string, patience: Patience): Promise<Heard> {
+    const heard = await this.#conversation.ask(command, patience);
+    return linesOf(heard.text).includes('?') ? this.#conversation.ask(command, patience) : heard;
+  }
+
+  async #answer(command: string, check: (text: string) => string): Promise<string | undefined> {
+    if (this.#lacking.has(command)) return undefined;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const lines = linesOf(check(prompted(await this.#conversation.ask(command, COMMAND))));
+      if (!lines.includes('?')) return lines.at(-1) ?? '';
+    }
+    this.#lacking.add(command);
+    return undefined;
+  }
+
+  async #verdict(command: string, form: string): Promise<'taken' | 'unknown'> {
+    const lines = linesOf(this.#sound(prompted(await this.#conversation.ask(command, COMMAND))));
+    if (lines.includes('?')) return 'unknown';
+    // Some clones say nothing where the original says OK.
+    if (lines.length === 0 || lines.at(-1)?.endsWith('OK') === true) return 'taken';
+    const times = (this.#unclear.get(form) ?? 0) + 1;
+    this.#unclear.set(form, times);
+    if (times >= MOST_UNCLEAR) return 'unknown';
+    throw new AdapterFault('resync', `the adapter answered "${lines.join(' ').slice(0, 60)}" to ${command}`);
+  }
+
+  #sound(text: string): string {
+    if (isRestart(text)) {
+      throw new AdapterFault('restart', `the adapter has restarted: ${linesOf(text).join(' ').slice(0, 60)}`);
+    }
+    return text;
+  }
+}
+
+/** What adapters say of themselves is neither OK nor a complaint. */
+function isName(line: string): boolean {
+  return line !== 'OK' && [...complaintReasons(line)].every((reason) => reason === 'unreadable');
+}
+
+function prompted(heard: Heard): string {
+  if (!heard.prompted) throw new AdapterFault('resync', 'the adapter gave no prompt in time');
+  return heard.text;
+}
+
+function isRestart(text: string): boolean {
+  const reasons = complaintReasons(text);
+  return reasons.has('restart') || reasons.has('sleep') || BANNER.test(text);
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

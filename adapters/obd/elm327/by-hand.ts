@@ -1,0 +1,152 @@
+import type { Clock } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { adapterLines, complaintReasons } from '../adapter-line.ts';
+import { hexOf } from '../hex.ts';
+import {
+  CLASSIC,
+  type Control,
+  consecutiveFrame,
+  DEFAULT_PADDING,
+  firstFrame,
+  firstFrameBytes,
+  flowFrame,
+  padded,
+  readControl,
+  singleFrame,
+} from '../isotp/control.ts';
+import { routeOf } from '../isotp/route.ts';
+import type { DiagnosticAddress, DiagnosticRequest } from '../requester.ts';
+import type { Adapter } from './adapter.ts';
+import { answerId, hexId, setFormatting, setHeader } from './addressing.ts';
+import type { Patience } from './conversation.ts';
+
+/** Flow controls in a row that may say WAIT (ISO 15765-2 §9.7, N_WFTmax). */
+const MOST_WAITS = 10;
+
+/** Until the next flow control after a WAIT (N_Bs), ms. */
+const FLOW_CONTROL_TIME = 1000;
+
+/** The digit behind a request, after how many frames to return to the prompt, as something that adapters may lack. */
+export const COUNT = 'count of answers';
+
+type Flow = Extract<Control, { kind: 'flow' }>;
+
+/**
+ * ISO 15765-2 made on this side, where the adapter's own formatting does not reach: long requests, extended addresses,
+ * and flow control to identifiers that the adapter does not know. The adapter sends and prints single frames.
+ */
+export class ByHand {
+  readonly #adapter: Adapter;
+  readonly #clock: Clock;
+  readonly #patience: Patience;
+
+  constructor(adapter: Adapter, clock: Clock, patience: Patience) {
+    this.#adapter = adapter;
+    this.#clock = clock;
+    this.#patience = patience;
+  }
+
+  /**
+   * Sends a request; formatting is off and the address set. What was printed for the last frame, or for the one that
+   * found no way on.
+   * @param one the first frame of the answer is enough, the rest will have to be asked for
+   * @throws VigieError `input.malformed` when the receiver does not take so long a request
+   */
+  async send({ address, payload }: DiagnosticRequest, one: boolean): Promise<string> {
+    const room = CLASSIC - addressBytes(address);
+    const single = singleFrame(payload, room, addressBytes(address));
+    if (single !== undefined) return this.#frame(address, single, one);
+    if (answerId(address) === undefined) {
+      throw new VigieError(
+        'input.malformed',
+        `a request of ${payload.length} bytes to all control units: only one frame may be sent to all`,
+      );
+    }
+    let printed = await this.#frame(address, firstFrame(payload, room), true);
+    let sent = firstFrameBytes(payload.length, room);
+    for (let index = 1, waits = 0; ; ) {
+      const flow = this.#flow(address, printed);
+      if (flow === undefined) {
+        if (index === 1 && waits === 0) return printed;
+        // Instead of a flow control there may be a refusal; silence is none.
+        if (adapterLines(printed, false).some(({ kind }) => kind === 'frame')) return printed;
+        throw undelivered(`no flow control came after ${sent} of ${payload.length} bytes`);
+      }
+      if (flow.status === 'wait' && waits < MOST_WAITS) {
+        waits++;
+        printed = await this.#awaitFlow(address);
+        continue;
+      }
+      if (flow.status !== 'continue') {
+        const why = flow.status === 'wait' ? `says WAIT ${waits} times` : `has no room for ${payload.length} bytes`;
+        throw undelivered(`the control unit ${why}`);
+      }
+      for (let left = flow.blockSize === 0 ? Number.POSITIVE_INFINITY : flow.blockSize; left > 0; left--) {
+        const frame = consecutiveFrame(payload, sent, index, room);
+        sent += frame.length - 1;
+        index = (index + 1) & 15;
+        const last = sent >= payload.length;
+        // Where nothing is to come, nothing is waited for.
+        if (last || left === 1) await this.#adapter.revert('responses', 'ATR', '1');
+        else await this.#adapter.set('responses', 'ATR', '0');
+        printed = await this.#frame(address, frame, last ? one : left === 1);
+        if (last) return printed;
+        if (flow.separation > 0 && left > 1) await this.#pause(flow.separation);
+      }
+      waits = 0;
+    }
+  }
+
+  /** Tells the control unit that answers with `id` to go on; what it sends then. */
+  async goOn(address: DiagnosticAddress, id: number, separation: number): Promise<string> {
+    const responder = routeOf(address).responder(id, address.source ?? address.target);
+    await setHeader(this.#adapter, responder?.flowControl ?? address.request, address.extended);
+    await this.#adapter.revert('extended address', 'ATCEA', '');
+    await setFormatting(this.#adapter, false);
+    return this.#frame(address, flowFrame('continue', 0, separation), false);
+  }
+
+  async #frame(address: DiagnosticAddress, data: Uint8Array, one: boolean): Promise<string> {
+    const frame = hexOf(padded(data, address.target, DEFAULT_PADDING));
+    if (one && this.#adapter.knows(COUNT)) {
+      const printed = await this.#adapter.ask(`${frame}1`, this.#patience);
+      if (!complaintReasons(printed).has('unknown')) return printed;
+      this.#adapter.lacks(COUNT);
+    }
+    return this.#adapter.ask(frame, this.#patience);
+  }
+
+  async #awaitFlow(address: DiagnosticAddress): Promise<string> {
+    const patience = { quiet: this.#patience.quiet, total: FLOW_CONTROL_TIME };
+    return this.#adapter.watch('ATMA', patience, (text) => {
+      const flow = this.#flow(address, text);
+      return flow !== undefined && flow.status !== 'wait';
+    });
+  }
+
+  /** The last one counts: what said WAIT may have said something else since. */
+  #flow(address: DiagnosticAddress, printed: string): Flow | undefined {
+    let last: Flow | undefined;
+    const sender = hexId(answerId(address) ?? 0, address.extended);
+    for (const line of adapterLines(printed, false)) {
+      if (line.kind !== 'frame' || line.header !== sender) continue;
+      const control = readControl(line.data.subarray(addressBytes(address)), addressBytes(address));
+      if (control?.kind === 'flow') last = control;
+    }
+    return last;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.after(ms, resolve);
+    });
+  }
+}
+
+function undelivered(why: string): VigieError {
+  return new VigieError('input.malformed', `the request was not delivered: ${why}`);
+}
+
+function addressBytes({ target }: DiagnosticAddress): 0 | 1 {
+  return target === undefined ? 0 : 1;
+}

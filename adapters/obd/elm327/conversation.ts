@@ -1,0 +1,218 @@
+import type { Clock, Line, OpenLine } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+
+/** What came between a command and the prompt. */
+export interface Heard {
+  /** Without the echo of the command, NULs and the prompt. */
+  readonly text: string;
+  /** False when the time was over, or the text beyond all bounds, before a prompt came. */
+  readonly prompted: boolean;
+}
+
+/** How long to listen. */
+export interface Patience {
+  /** Milliseconds without a byte after which nothing more is expected. */
+  readonly quiet: number;
+  /** Milliseconds that all of it may take. */
+  readonly total: number;
+}
+
+interface Listening extends Patience {
+  readonly sent: string;
+  readonly resolve: (heard: Heard) => void;
+  readonly reject: (error: VigieError) => void;
+  /** For what goes on until it is stopped: asked at every line end whether this is enough. */
+  readonly enough: ((text: string) => boolean) | undefined;
+  readonly cancelTotal: () => void;
+  cancelQuiet: () => void;
+  stopped: boolean;
+}
+
+/** Sixteen messages of 4,095 bytes do not fill this. */
+const MOST_TEXT = 512 * 1024;
+
+/** The end of what came unasked tells enough. */
+const MOST_STRAY = 256;
+
+/** A character that is no line end: idle adapters ignore it, others stop what they do (ELM327 data sheet, "Interrupting"). */
+const STOP = ' ';
+
+/**
+ * Commands and what is printed for them, on one open line. Adapters take one command at a time and end what they
+ * print with the prompt `>` (ELM327 data sheet, "Communicating with the ELM327").
+ */
+export class Conversation {
+  readonly #clock: Clock;
+  readonly #lost: (reason: string) => void;
+  #line: Line | undefined;
+  #listening: Listening | undefined;
+  #text = '';
+  #stray = '';
+  #ended: string | undefined;
+
+  private constructor(clock: Clock, lost: (reason: string) => void) {
+    this.#clock = clock;
+    this.#lost = lost;
+  }
+
+  /**
+   * `lost` is called once when the line ends other than by {@link close}.
+   * @throws VigieError `input.unreadable`
+   */
+  static async open(open: OpenLine, clock: Clock, lost: (reason: string) => void): Promise<Conversation> {
+    const conversation = new Conversation(clock, lost);
+    const line = await open({
+      data: (bytes) => conversation.#receive(bytes),
+      closed: (reason) => conversation.#end(reason),
+    });
+    conversation.#line = line;
+    return conversation;
+  }
+
+  /** What came while nothing was asked, prompts left out: a sign that the two sides are out of step. */
+  get stray(): string {
+    return this.#stray.trim();
+  }
+
+  /**
+   * Sends a command and listens until the prompt.
+   * @throws VigieError `input.unreadable` when the line is gone
+   */
+  ask(command: string, patience: Patience): Promise<Heard> {
+    return this.#exchange(`${command}\r`, patience);
+  }
+
+  /** As {@link ask} for a command that goes on until it is stopped: it is when `enough`, or when `total` has passed. */
+  watch(command: string, patience: Patience, enough: (text: string) => boolean): Promise<Heard> {
+    return this.#exchange(`${command}\r`, patience, enough);
+  }
+
+  /** Stops what the adapter does; an idle one says nothing to it. A bare line end would repeat the last command. */
+  interrupt(patience: Patience): Promise<Heard> {
+    return this.#exchange(STOP, patience);
+  }
+
+  /** Sends nothing: what is still on its way is waited for. */
+  listen(patience: Patience): Promise<Heard> {
+    return this.#exchange('', patience);
+  }
+
+  async close(): Promise<void> {
+    const line = this.#line;
+    this.#end('closed', false);
+    await line?.close();
+  }
+
+  #exchange(sent: string, patience: Patience, enough?: (text: string) => boolean): Promise<Heard> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined || this.#line === undefined) {
+        reject(gone(this.#ended ?? 'not open'));
+        return;
+      }
+      this.#text = '';
+      this.#stray = '';
+      const { quiet, total } = patience;
+      this.#listening = {
+        sent,
+        quiet,
+        total,
+        resolve,
+        reject,
+        enough,
+        stopped: false,
+        cancelQuiet: this.#clock.after(quiet, () => this.#finish(false)),
+        cancelTotal: this.#clock.after(total, () => this.#overdue()),
+      };
+      if (sent !== '') this.#write(sent);
+    });
+  }
+
+  #write(text: string): void {
+    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    this.#line?.write(bytes).catch((cause: unknown) => {
+      this.#end(cause instanceof Error ? cause.message : String(cause));
+    });
+  }
+
+  #receive(bytes: Uint8Array): void {
+    let lineEnded = false;
+    for (const byte of bytes) {
+      // Bytes beyond ASCII are damage: kept as such, so that no damaged line passes for a shorter one.
+      if (byte === 0) continue;
+      const character = byte < 0x80 ? String.fromCharCode(byte) : '\ufffd';
+      if (this.#listening === undefined) {
+        if (character !== '>') this.#stray = (this.#stray + character).slice(-MOST_STRAY);
+      } else if (character === '>') this.#finish(true);
+      else {
+        this.#text += character;
+        lineEnded ||= character === '\r' || character === '\n';
+      }
+    }
+    const listening = this.#listening;
+    if (listening === undefined) return;
+    if (this.#text.length > MOST_TEXT) {
+      this.#finish(false);
+      return;
+    }
+    listening.cancelQuiet();
+    listening.cancelQuiet = this.#clock.after(listening.quiet, () => this.#finish(false));
+    if (lineEnded && listening.enough?.(this.#text) === true) this.#stop(listening);
+  }
+
+  #overdue(): void {
+    const listening = this.#listening;
+    if (listening === undefined) return;
+    if (listening.enough === undefined) this.#finish(false);
+    else this.#stop(listening);
+  }
+
+  /** The adapter answers to this with `STOPPED` and the prompt. */
+  #stop(listening: Listening): void {
+    if (listening.stopped) return;
+    listening.stopped = true;
+    listening.cancelQuiet();
+    listening.cancelQuiet = this.#clock.after(Math.min(listening.quiet, 1000), () => this.#finish(false));
+    this.#write(STOP);
+  }
+
+  #finish(prompted: boolean): void {
+    const listening = this.#release();
+    if (listening === undefined) return;
+    const text = this.#text;
+    this.#text = '';
+    listening.resolve({ text: withoutEcho(text, listening.sent), prompted });
+  }
+
+  #end(reason: string, tell = true): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    this.#line = undefined;
+    this.#release()?.reject(gone(reason));
+    if (tell) this.#lost(reason);
+  }
+
+  #release(): Listening | undefined {
+    const listening = this.#listening;
+    this.#listening = undefined;
+    listening?.cancelQuiet();
+    listening?.cancelTotal();
+    return listening;
+  }
+}
+
+function gone(reason: string): VigieError {
+  return new VigieError('input.unreadable', `the line to the adapter is gone: ${reason}`);
+}
+
+/** Adapters repeat what they are sent until told not to; some never listen to that. Spaces may be lost on the way. */
+function withoutEcho(text: string, sent: string): string {
+  const echo = sent.replaceAll(/\s/g, '');
+  if (echo === '') return text;
+  let at = 0;
+  for (const character of echo) {
+    while (at < text.length && /\s/.test(text.charAt(at))) at++;
+    if (text.charAt(at).toUpperCase() !== character.toUpperCase()) return text;
+    at++;
+  }
+  return text.slice(at);
+}

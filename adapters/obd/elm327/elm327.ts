@@ -1,0 +1,275 @@
+import type { Clock, Log, OpenLine, SourceHealth } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest, DiagnosticRequester } from '../requester.ts';
+import { Adapter, type AdapterFacts, AdapterFault } from './adapter.ts';
+import { Conversation } from './conversation.ts';
+import { exchange, onlyReads } from './exchange.ts';
+import { Experience } from './experience.ts';
+import { findProtocol, type Protocol, setProtocol } from './protocol.ts';
+
+export interface Elm327Options {
+  readonly open: OpenLine;
+  readonly clock: Clock;
+  readonly log?: Log;
+  /** What the adapter is called in errors and the log, e.g. `/dev/ttyUSB0`. */
+  readonly name?: string;
+  /** What the car speaks; absent: the adapter finds out with the first request. */
+  readonly protocol?: Protocol;
+  /** Milliseconds before the line is opened again: at first, and at most; each wait is twice the one before. */
+  readonly backoff?: { readonly first: number; readonly longest: number };
+}
+
+/** Longest message of ISO 15765-2 with a length of 12 bits. */
+const LONGEST_REQUEST = 4095;
+
+/** Times in a row that the bus refused the protocol found before it is looked for again. */
+const MOST_REFUSALS = 3;
+
+const BACKOFF = { first: 1000, longest: 60_000 };
+
+/**
+ * Asks the car by an ELM327, a clone of it, or an STN11xx/STN21xx. Which commands the adapter knows is found by trying,
+ * never by the version it claims. Nothing goes to the bus unless a request is made; the first one lets the adapter look
+ * for the car's protocol where none was given.
+ */
+export class Elm327 implements DiagnosticRequester {
+  readonly #options: Elm327Options;
+  readonly #experience = new Experience();
+  readonly #counts = {
+    requests: 0,
+    answered: 0,
+    unanswered: 0,
+    failed: 0,
+    strays: 0,
+    resyncs: 0,
+    resets: 0,
+    restarts: 0,
+  };
+  #conversation: Conversation | undefined;
+  #adapter: Adapter | undefined;
+  #first: Promise<void> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #protocol: Protocol | undefined;
+  #refusals = 0;
+  /** Why requests cannot be made now. */
+  #reason: string | undefined = 'not started';
+  /** Why the car, or the way to it, gave no answer last time. */
+  #silence: string | undefined;
+  #opening = false;
+  #closed = false;
+  #wait = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(options: Elm327Options) {
+    this.#options = options;
+    this.#protocol = options.protocol;
+  }
+
+  /** What answers on the line; undefined while nothing does. */
+  get adapter(): AdapterFacts | undefined {
+    return this.#adapter?.facts;
+  }
+
+  /** What the car speaks; undefined before it is known. */
+  get protocol(): Protocol | undefined {
+    return this.#protocol;
+  }
+
+  /** Opens the line and sets the adapter up; resolves after the first attempt, further ones follow with back-off. */
+  start(): Promise<void> {
+    this.#first ??= this.#open();
+    return this.#first;
+  }
+
+  /** Starts the adapter where {@link start} was not called. With `DiagnosticRequester`'s errors. */
+  async request(request: DiagnosticRequest): Promise<readonly DiagnosticAnswer[]> {
+    const { length } = request.payload;
+    if (length === 0 || length > LONGEST_REQUEST) {
+      throw this.#located(
+        new VigieError('input.malformed', `a request has 1 to ${LONGEST_REQUEST} bytes, not ${length}`),
+      );
+    }
+    await this.start();
+    return this.#inTurn(() => this.#request(request));
+  }
+
+  /**
+   * Volts at the adapter's connector, that is of the car's 12 V battery (`ATRV`); within some tenths.
+   * @throws VigieError `input.unreadable` when there is no adapter now or it cannot measure
+   */
+  async voltage(): Promise<number> {
+    await this.start();
+    return this.#inTurn(async () => {
+      const answer = await this.#mended(true, (adapter) => adapter.command('ATRV'));
+      const volts = /^(\d{1,2}(?:\.\d+)?) ?V?$/i.exec(answer ?? '')?.[1];
+      if (volts === undefined) throw new VigieError('input.unreadable', 'the adapter does not measure its voltage');
+      return Number(volts);
+    });
+  }
+
+  health(): SourceHealth {
+    const counts = { ...this.#counts };
+    if (this.#opening) return { state: 'opening', counts };
+    const reason = this.#reason ?? this.#silence;
+    return reason === undefined ? { state: 'running', counts } : { state: 'waiting', reason, counts };
+  }
+
+  /** Leaves the adapter as it is; requests that wait reject with `input.unreadable`. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    this.#adapter = undefined;
+    this.#reason = 'closed';
+    await this.#conversation?.close();
+  }
+
+  async #request(request: DiagnosticRequest): Promise<readonly DiagnosticAnswer[]> {
+    this.#counts.requests++;
+    const reads = onlyReads(request.payload);
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#mended(reads, async (adapter) => {
+        const protocol = await this.#protocolFor(adapter, request.address);
+        const { clock } = this.#options;
+        return exchange({ adapter, clock, protocol, experience: this.#experience }, request);
+      });
+      if ('answers' in outcome) {
+        this.#heard(outcome.answers.length);
+        this.#counts.strays += outcome.strays;
+        return outcome.answers;
+      }
+      if (attempt > 0 || !outcome.again || !reads) {
+        this.#refused(outcome.error);
+        throw outcome.error;
+      }
+    }
+  }
+
+  /** With the adapter in step; what threw it out of step is tried once more, if that does no harm. */
+  async #mended<T>(again: boolean, action: (adapter: Adapter) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      const adapter = this.#adapter;
+      if (adapter === undefined) {
+        throw new VigieError('input.unreadable', `there is no adapter now: ${this.#reason ?? 'the line is closed'}`);
+      }
+      const { remedy } = adapter;
+      if (remedy !== undefined) await this.#mend(adapter, remedy);
+      try {
+        return await action(adapter);
+      } catch (error) {
+        if (!(error instanceof AdapterFault)) throw error;
+        this.#options.log?.warn('elm327.fault', { adapter: this.#options.name, message: error.message });
+        await this.#mend(adapter, error.remedy);
+        if (attempt > 0 || !again) throw error;
+      }
+    }
+  }
+
+  async #mend(adapter: Adapter, remedy: AdapterFault['remedy']): Promise<void> {
+    if (remedy === 'restart') this.#counts.resets++;
+    else this.#counts.resyncs++;
+    try {
+      if (remedy === 'restart') await adapter.start();
+      else await adapter.resync();
+    } catch (error) {
+      // A line on which nothing makes sense any more is opened anew: the adapter may be another one by now.
+      const conversation = this.#conversation;
+      if (this.#adapter === adapter) this.#down(error instanceof Error ? error.message : String(error));
+      await this.#leave(conversation);
+      throw error;
+    }
+  }
+
+  async #protocolFor(adapter: Adapter, { extended }: DiagnosticAddress): Promise<Protocol> {
+    const { protocol, log, name } = this.#options;
+    if (this.#protocol === undefined) {
+      this.#protocol = await findProtocol(adapter);
+      log?.info('elm327.protocol', { adapter: name, protocol: this.#protocol });
+    }
+    return setProtocol(adapter, protocol ?? this.#protocol, extended);
+  }
+
+  #heard(answers: number): void {
+    this.#refusals = 0;
+    this.#silence = undefined;
+    if (answers > 0) this.#counts.answered++;
+    else this.#counts.unanswered++;
+  }
+
+  #refused(error: VigieError): void {
+    if (error.code !== 'input.unreadable') return;
+    this.#refusals++;
+    if (this.#refusals < MOST_REFUSALS || this.#options.protocol !== undefined) return;
+    this.#refusals = 0;
+    this.#protocol = undefined;
+    this.#adapter?.renew();
+  }
+
+  async #inTurn<T>(job: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(job);
+    this.#turn = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      this.#counts.failed++;
+      if (error.code === 'input.unreadable' && this.#adapter !== undefined) this.#silence = error.message;
+      throw this.#located(error);
+    }
+  }
+
+  async #open(): Promise<void> {
+    if (this.#closed) return;
+    const { open, clock, log, name } = this.#options;
+    this.#opening = true;
+    let conversation: Conversation | undefined;
+    try {
+      conversation = await Conversation.open(open, clock, (reason) => {
+        if (this.#adapter !== undefined) this.#down(reason);
+      });
+      this.#conversation = conversation;
+      const adapter = new Adapter(conversation);
+      if (!this.#closed) await adapter.start();
+      if (this.#closed) throw new VigieError('input.unreadable', 'closed');
+      this.#adapter = adapter;
+      this.#reason = undefined;
+      this.#silence = undefined;
+      this.#wait = 0;
+      log?.info('elm327.ready', { adapter: name, ...adapter.facts });
+    } catch (error) {
+      await this.#leave(conversation);
+      this.#down(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#opening = false;
+    }
+  }
+
+  #down(reason: string): void {
+    this.#adapter = undefined;
+    this.#conversation = undefined;
+    if (this.#closed) return;
+    this.#reason = reason;
+    const { clock, log, name, backoff = BACKOFF } = this.#options;
+    this.#wait = Math.min(backoff.longest, this.#wait === 0 ? backoff.first : this.#wait * 2);
+    log?.warn('elm327.waiting', { adapter: name, reason, wait: this.#wait });
+    this.#cancel?.();
+    this.#cancel = clock.after(this.#wait, () => {
+      this.#counts.restarts++;
+      void this.#open();
+    });
+  }
+
+  /** What a line says that is no longer wanted is of interest to people only. */
+  async #leave(conversation: Conversation | undefined): Promise<void> {
+    try {
+      await conversation?.close();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#options.log?.warn('elm327.close', { adapter: this.#options.name, message });
+    }
+  }
+
+  #located(error: VigieError): VigieError {
+    const { name } = this.#options;
+    return name === undefined ? error : new VigieError(error.code, error.message, { where: name, cause: error });
+  }
+}

@@ -1,0 +1,222 @@
+import type { Clock } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { hexByte, hexOf } from '../hex.ts';
+import type { DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
+import type { Adapter } from './adapter.ts';
+import { answerId, setAddress, type Way } from './addressing.ts';
+import { ByHand, COUNT } from './by-hand.ts';
+import type { Patience } from './conversation.ts';
+import type { Experience } from './experience.ts';
+import { type Printed, readPrinted } from './printed.ts';
+import { isCan, type Protocol } from './protocol.ts';
+
+/** The adapter's own time-out counts in steps of 4 ms, one byte of them (ELM327 data sheet, "ST hh"). */
+const TIME_STEP = 4;
+const LONGEST_TIME = 255 * TIME_STEP;
+
+/** What the adapter's timer starts with, ms (data sheet); shorter waits by experience (`ATAT1`) are then its own matter. */
+export const DEFAULT_TIMEOUT = 200;
+
+/** Transmission of long messages by STN chips (STN1100 family reference, "STPX"), as something that may be lacking. */
+const STN_TRANSMIT = 'STPX';
+
+/** Until the answer that "response pending" announced (P2*, ISO 14229-2 §7.2), ms; and how long it may be announced. */
+const PENDING_TIME = 5000;
+const LONGEST_PENDING = 60_000;
+
+/** Monitoring of what the filter lets through. */
+const MONITOR = 'ATMA';
+
+/** Times that monitoring is begun anew for one answer. */
+const MOST_LISTENING = 20;
+
+/** Answers in several frames that are told by hand to go on, per request. */
+const MOST_FLOWS = 8;
+
+/** An exchange that did not come to an end as it should. */
+export interface Failure {
+  readonly error: VigieError;
+  /** Whether it may go better at once, with what was learnt from it. */
+  readonly again: boolean;
+}
+
+export type Outcome = { readonly answers: readonly DiagnosticAnswer[]; readonly strays: number } | Failure;
+
+export interface ExchangeOptions {
+  readonly adapter: Adapter;
+  readonly clock: Clock;
+  readonly protocol: Protocol;
+  readonly experience: Experience;
+}
+
+/**
+ * One request by an adapter whose protocol is set.
+ * @throws VigieError `input.unreadable`, `input.malformed`
+ */
+export async function exchange(options: ExchangeOptions, request: DiagnosticRequest): Promise<Outcome> {
+  const { adapter, experience, protocol } = options;
+  const { address, payload } = request;
+  const way = await prepare(options, request);
+  const wait = await setWait(adapter, request.timeout ?? DEFAULT_TIMEOUT);
+  const patience: Patience = { quiet: wait + (isCan(protocol) ? 5000 : 15_000), total: 60_000 };
+  const hand = new ByHand(adapter, options.clock, patience);
+  const counts = adapter.knows(COUNT) && onlyReads(payload);
+  const count = counts && !way.byHand && !way.byStn ? experience.frames(request) : undefined;
+  let text: string;
+  if (way.byHand) text = await hand.send(request, counts && experience.waits(address));
+  else if (way.byStn) text = await adapter.ask(`STPX D:${hexOf(payload)}`, patience);
+  else text = await adapter.ask(hexOf(payload) + (count?.toString(16).toUpperCase() ?? ''), patience);
+
+  let printed = readPrinted(text, request);
+  const listening = new Listening(options, request, patience);
+  for (let flows = 0; isCan(protocol) && adapter.headers; ) {
+    if (printed.reasons.has('overflow') || printed.reasons.has('bus')) break;
+    if (printed.waiting !== undefined && count === undefined && flows < MOST_FLOWS) {
+      flows++;
+      text += `\r${await hand.goOn(address, printed.waiting, way.separation)}`;
+      printed = readPrinted(text, request);
+      experience.answeredByHand(address, printed.waiting === undefined);
+    } else if (printed.waiting === undefined && printed.pending.length > 0) {
+      const more = await listening.further(text);
+      if (more === undefined) break;
+      text += `\r${more}`;
+      printed = readPrinted(text, request);
+    } else break;
+  }
+  if (printed.strays > 0) adapter.suspect();
+  return outcome({ request, printed, adapter, experience, count, way });
+}
+
+/** Everything that must stand before the request goes out. */
+async function prepare(
+  { adapter, protocol, experience }: ExchangeOptions,
+  request: DiagnosticRequest,
+): Promise<Way & { readonly byStn: boolean }> {
+  const { address, payload } = request;
+  await adapter.revert('responses', 'ATR', '1');
+  if (!isCan(protocol)) {
+    if (answerId(address) !== undefined || payload.length > 7) {
+      throw new VigieError(
+        'input.unreadable',
+        `the car has no CAN (protocol ${protocol}): only requests to all go there`,
+      );
+    }
+    return { byHand: false, byStn: false, separation: 0 };
+  }
+  const long = payload.length > 7 - (address.target === undefined ? 0 : 1);
+  let byStn = false;
+  if (long && address.target === undefined && adapter.facts.stn !== undefined && adapter.knows(STN_TRANSMIT)) {
+    byStn = await adapter.set('segmentation', 'STCSEGT', '1');
+  }
+  const byHand = (long && !byStn) || experience.waits(address);
+  const way = await setAddress(adapter, address, { byHand, separation: experience.separation(address) });
+  if (way.byHand && !adapter.headers) {
+    throw new VigieError('input.unreadable', 'the adapter prints no headers: this address or length needs them');
+  }
+  return { ...way, byStn: byStn && !way.byHand };
+}
+
+/** How long the adapter waits for an answer; ms that it really does. */
+async function setWait(adapter: Adapter, timeout: number): Promise<number> {
+  // Adaptive timing would make long waits short again by what other control units have taught it.
+  if (timeout > DEFAULT_TIMEOUT) await adapter.set('adaptive timing', 'ATAT', '0');
+  else await adapter.restore('adaptive timing', 'ATAT', '1');
+  if (timeout > LONGEST_TIME && adapter.facts.stn !== undefined) {
+    if (await adapter.set('time-out', 'STPTO', String(Math.min(Math.ceil(timeout), 65_535)))) return timeout;
+  }
+  const steps = Math.min(255, Math.max(1, Math.ceil(timeout / TIME_STEP)));
+  await adapter.set('time-out', 'ATST', hexByte(steps));
+  return steps * TIME_STEP;
+}
+
+/** Listens on after "response pending": adapters give up before the control unit does. */
+class Listening {
+  readonly #options: ExchangeOptions;
+  readonly #request: DiagnosticRequest;
+  readonly #patience: Patience;
+  readonly #begun: number;
+
+  constructor(options: ExchangeOptions, request: DiagnosticRequest, patience: Patience) {
+    this.#options = options;
+    this.#request = request;
+    this.#patience = patience;
+    this.#begun = options.clock.monotonic();
+  }
+
+  /** What came next; undefined when nothing did, or the adapter cannot listen. */
+  async further(before: string): Promise<string | undefined> {
+    const { adapter, clock } = this.#options;
+    if (clock.monotonic() - this.#begun > LONGEST_PENDING) return undefined;
+    const known = readPrinted(before, this.#request).answers.length;
+    const end = clock.monotonic() + PENDING_TIME;
+    // An adapter without filter stops by itself when its buffer is full.
+    for (let attempt = 0; attempt < MOST_LISTENING; attempt++) {
+      const left = end - clock.monotonic();
+      if (left <= 0 || !adapter.knows(MONITOR)) return undefined;
+      const patience = { quiet: left + this.#patience.quiet, total: left };
+      const heard = await adapter.watch(MONITOR, patience, (text) => {
+        const { answers, waiting } = readPrinted(`${before}\r${text}`, this.#request);
+        return answers.length > known || waiting !== undefined;
+      });
+      const { answers, waiting, pending, reasons } = readPrinted(heard, this.#request);
+      if (reasons.has('unknown')) adapter.lacks(MONITOR);
+      // The adapter says that it was stopped, and lost what was not for us. Announcements prolong the wait.
+      else if (answers.length + pending.length > 0 || waiting !== undefined) {
+        return heard.replaceAll(/STOPPED|BUFFER FULL/g, '');
+      }
+    }
+    return undefined;
+  }
+}
+
+interface Result {
+  readonly request: DiagnosticRequest;
+  readonly printed: Printed;
+  readonly adapter: Adapter;
+  readonly experience: Experience;
+  readonly count: number | undefined;
+  readonly way: Way & { readonly byStn: boolean };
+}
+
+function outcome({ request, printed, adapter, experience, count, way }: Result): Outcome {
+  const { answers, pending, faults, complaints, reasons, strays } = printed;
+  const service = `service ${hexByte(request.payload[0] ?? 0)}`;
+  if (answers.length > 0) {
+    const whole = faults.length === 0 && pending.length === 0 && !reasons.has('overflow') && !reasons.has('damage');
+    if (whole && !way.byHand) experience.answered(request, answers);
+    return { answers, strays };
+  }
+  experience.forget(request);
+  const complaint = complaints[0] ?? '';
+  if (reasons.has('overflow')) {
+    return failure('input.malformed', complaint, experience.slower(request.address));
+  }
+  if (reasons.has('unconnected') || reasons.has('bus')) return failure('input.unreadable', complaint, false);
+  if (pending.length > 0) {
+    const message = `${service} was announced with "response pending", and the answer did not follow`;
+    return failure('input.malformed', message, false);
+  }
+  if (faults[0] !== undefined) return failure('input.malformed', `the answer is incomplete: ${faults[0]}`, true);
+  if (reasons.has('unknown')) {
+    if (way.byStn) adapter.lacks(STN_TRANSMIT);
+    else if (count !== undefined) adapter.lacks(COUNT);
+    return failure('input.malformed', `the adapter does not know how to send ${service}`, true);
+  }
+  if (reasons.has('silence') || strays > 0) return { answers, strays };
+  adapter.suspect();
+  const message = complaint === '' ? `the adapter printed nothing for ${service}` : complaint;
+  return failure('input.malformed', message, true);
+}
+
+function failure(code: 'input.malformed' | 'input.unreadable', message: string, again: boolean): Failure {
+  return { error: new VigieError(code, message), again };
+}
+
+/** Whether asking twice does no more than asking once: services that only read (SAE J1979 §6, ISO 14229-1 §10 to §11). */
+export function onlyReads(payload: Uint8Array): boolean {
+  return READING.has(payload[0] ?? 0);
+}
+
+const READING: ReadonlySet<number> = new Set([
+  0x01, 0x02, 0x03, 0x05, 0x06, 0x07, 0x09, 0x0a, 0x12, 0x13, 0x17, 0x18, 0x19, 0x1a, 0x21, 0x22, 0x23, 0x24, 0x3e,
+]);

@@ -1,0 +1,66 @@
+import type { ComplaintReason } from '../adapter-line.ts';
+import { answersRequest } from '../isotp/matching.ts';
+import { routeOf } from '../isotp/route.ts';
+import { NEGATIVE, PENDING } from '../negative-response.ts';
+import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
+import { readResponse } from '../response.ts';
+import { answerId } from './addressing.ts';
+
+/** What the printed text says of one request. */
+export interface Printed {
+  /** Whole answers to this request, those that only ask to wait left out. */
+  readonly answers: readonly DiagnosticAnswer[];
+  /** CAN identifiers of control units that asked to wait and have not answered yet. */
+  readonly pending: readonly number[];
+  /** A control unit that began an answer of several frames, and sent nothing more: it waits for flow control. */
+  readonly waiting: number | undefined;
+  /** Whole messages that answer something else. */
+  readonly strays: number;
+  /** Frames that make no message, in words. */
+  readonly faults: readonly string[];
+  readonly complaints: readonly string[];
+  readonly reasons: ReadonlySet<ComplaintReason>;
+}
+
+/** Reads what an adapter printed for a request, all of it so far and without an echo. Throws nothing. */
+export function readPrinted(text: string, { address, payload }: DiagnosticRequest): Printed {
+  const route = routeOf(address);
+  const response = readResponse(text, () => address.target !== undefined, false);
+  const answers: DiagnosticAnswer[] = [];
+  const pending = new Set<number>();
+  let strays = 0;
+  for (const { header, address: source, data } of response.messages) {
+    const id = senderOf(header, address);
+    if (!isOlder(header) && route.responder(id, source ?? address.source ?? address.target) === undefined) continue;
+    if (!answersRequest(payload, data)) strays++;
+    else if (data[0] === NEGATIVE && data[2] === PENDING) pending.add(id);
+    else {
+      pending.delete(id);
+      answers.push({ id, payload: data });
+    }
+  }
+  const faults = response.faults.filter(({ header, replaced }) => {
+    return !replaced && route.responder(senderOf(header, address), address.source ?? address.target) !== undefined;
+  });
+  const waiting = faults.find(({ unfinished }) => unfinished === 0);
+  return {
+    answers,
+    pending: [...pending],
+    waiting: waiting === undefined ? undefined : senderOf(waiting.header, address),
+    strays,
+    faults: faults.map(({ message }) => message),
+    complaints: response.complaints,
+    reasons: response.reasons,
+  };
+}
+
+/** Without headers the adapter's filter decided who it was: the one that was asked, or the first of those that may be. */
+function senderOf(header: string, address: DiagnosticAddress): number {
+  if (header !== '') return Number.parseInt(header, 16);
+  return answerId(address) ?? (address.extended ? 0x18daf110 : 0x7e8);
+}
+
+/** Headers of three bytes are those of the older buses, where CAN identifiers mean nothing. */
+function isOlder(header: string): boolean {
+  return header.length === 6;
+}

@@ -1,0 +1,3 @@
+export { IsoTp, type IsoTpOptions, type IsoTpRequest } from './requester.ts';
+export { FUNCTIONAL, FUNCTIONAL_29, usualRequest } from './route.ts';
+export { defaultSettings, type IsoTpSettings } from './settings.ts';

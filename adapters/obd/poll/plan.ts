@@ -1,0 +1,110 @@
+import type { WantedSignal } from '../../../agent/ports.ts';
+import { commandName } from '../addressing.ts';
+import { hexByte } from '../hex.ts';
+import { includesYear } from '../model-years.ts';
+import type { ObdCommand, ObdSignal, SignalSet } from '../signal-set.ts';
+import { type SampleReader, sampleReader } from './readers.ts';
+import type { PollPriority, PollSettings } from './settings.ts';
+
+/** The message name under which a profile finds a signal of any command: `OBD.VehicleSpeed`. */
+export const obdMessage = 'OBD';
+
+export interface PlannedSignal {
+  /** Place in the list of wanted signals. */
+  readonly index: number;
+  readonly read: SampleReader;
+}
+
+/** One command that must be asked, and what is wanted of its answers. */
+export interface PlannedCommand {
+  readonly command: ObdCommand;
+  readonly signals: readonly PlannedSignal[];
+  /** Milliseconds between two requests. */
+  readonly interval: number;
+  readonly priority: PollPriority;
+}
+
+export interface Plan {
+  readonly commands: readonly PlannedCommand[];
+  /** Wanted signals that no set has, and text. */
+  readonly missing: readonly WantedSignal[];
+}
+
+interface Draft {
+  readonly signals: PlannedSignal[];
+  interval: number;
+  priority: PollPriority;
+}
+
+const ORDER: readonly PollPriority[] = ['high', 'normal', 'low'];
+
+/**
+ * Which commands to ask for the signals wanted. Later sets go before earlier ones; commands for other model years are
+ * left out. Debug commands are asked only when the profile names the command itself. Of several that have the signal,
+ * the one without a filter of years is taken, then the one for the latest years.
+ */
+export function planPolls(wanted: readonly WantedSignal[], sets: readonly SignalSet[], settings: PollSettings): Plan {
+  const commands = [...sets].reverse().flatMap((set) => set.commands.filter((command) => applies(command, settings)));
+  const drafts = new Map<ObdCommand, Draft>();
+  const missing: WantedSignal[] = [];
+  for (const [index, want] of wanted.entries()) {
+    const found = find(commands, want, settings);
+    const read = found === undefined ? undefined : sampleReader(found.signal, found.command);
+    if (found === undefined || read === undefined) {
+      missing.push(want);
+      continue;
+    }
+    const rule = settings.rules[`${want.message}.${want.signal}`] ?? {};
+    const interval = rule.interval ?? intervalOf(found.command, settings);
+    const priority = rule.priority ?? 'normal';
+    const draft = drafts.get(found.command);
+    if (draft === undefined) drafts.set(found.command, { signals: [{ index, read }], interval, priority });
+    else {
+      draft.signals.push({ index, read });
+      draft.interval = Math.min(draft.interval, interval);
+      if (ORDER.indexOf(priority) < ORDER.indexOf(draft.priority)) draft.priority = priority;
+    }
+  }
+  return { commands: [...drafts].map(([command, draft]) => ({ command, ...draft })), missing };
+}
+
+function applies({ years }: ObdCommand, { modelYear }: PollSettings): boolean {
+  return years === undefined || modelYear === undefined || includesYear(years, modelYear);
+}
+
+function find(
+  commands: readonly ObdCommand[],
+  { message, signal: id }: WantedSignal,
+  settings: PollSettings,
+): { readonly command: ObdCommand; readonly signal: ObdSignal } | undefined {
+  const any = message === obdMessage;
+  const name = any ? undefined : commandName(message);
+  if (!any && name === undefined) return undefined;
+  let best: { readonly command: ObdCommand; readonly signal: ObdSignal } | undefined;
+  for (const command of commands) {
+    if (any ? isDebug(command, settings) : !isNamed(command, message, name?.request)) continue;
+    const signal = command.signals.find((candidate) => candidate.id === id);
+    if (signal !== undefined && (best === undefined || latest(command) > latest(best.command)))
+      best = { command, signal };
+  }
+  return best;
+}
+
+function isNamed(command: ObdCommand, message: string, request: string | undefined): boolean {
+  return command.id === message || `${hexByte(command.service)}${command.parameter}` === request;
+}
+
+function isDebug({ debug, debugYears }: ObdCommand, { modelYear }: PollSettings): boolean {
+  return debug || (debugYears !== undefined && modelYear !== undefined && includesYear(debugYears, modelYear));
+}
+
+/** The latest year that a command is for; without a filter it is for all. */
+function latest({ years }: ObdCommand): number {
+  if (years === undefined) return Number.POSITIVE_INFINITY;
+  if (years.from !== undefined && (years.to === undefined || years.to < years.from)) return Number.MAX_SAFE_INTEGER;
+  return Math.max(years.to ?? 0, ...(years.years ?? []));
+}
+
+function intervalOf({ period }: ObdCommand, { interval, shortest }: PollSettings): number {
+  return period === undefined || period <= 0 ? interval : Math.max(shortest, period * 1000);
+}

@@ -1,0 +1,97 @@
+import { BackOff, type Failure } from './back-off.ts';
+import type { PlannedCommand } from './plan.ts';
+import type { PollPriority, PollSettings } from './settings.ts';
+
+/** Part of its interval that a request may be late before it is the most urgent. Nothing starves: every deadline comes. */
+const SLACK: Readonly<Record<PollPriority, number>> = { high: 0, normal: 1, low: 4 };
+
+/** Counts of one command since the start. */
+export interface CommandCounts {
+  requests: number;
+  answers: number;
+  refusals: number;
+  silences: number;
+  faults: number;
+}
+
+/** One command in the plan, and when it is due. */
+export class Poll {
+  readonly planned: PlannedCommand;
+  readonly counts: CommandCounts = { requests: 0, answers: 0, refusals: 0, silences: 0, faults: 0 };
+  /** Not to be asked before, monotonic ms. */
+  release = Number.NEGATIVE_INFINITY;
+  /** Asked for alone: it was missing in an answer to several. */
+  alone = false;
+  #backOff: BackOff;
+  readonly #longest: number;
+
+  constructor(planned: PlannedCommand, longest: number) {
+    this.planned = planned;
+    this.#longest = longest;
+    this.#backOff = new BackOff(planned.interval, longest);
+  }
+
+  get backedOff(): boolean {
+    return this.#backOff.active;
+  }
+
+  /** Until when it should have been asked. */
+  get deadline(): number {
+    return this.release + SLACK[this.planned.priority] * this.planned.interval;
+  }
+
+  answered(asked: number): void {
+    this.counts.answers++;
+    this.#backOff.answered();
+    this.release = asked + this.planned.interval;
+  }
+
+  failed(failure: Failure, asked: number): void {
+    if (failure === 'silence') this.counts.silences++;
+    else if (failure === 'fault') this.counts.faults++;
+    else this.counts.refusals++;
+    this.release = asked + this.#backOff.failed(failure);
+  }
+
+  /** A new ignition: what did not answer may answer now. */
+  renew(now: number): void {
+    this.#backOff = new BackOff(this.planned.interval, this.#longest);
+    this.alone = false;
+    this.release = Math.min(this.release, now);
+  }
+}
+
+/** Chooses what to ask next: of what may be asked, that with the earliest deadline. */
+export class Schedule {
+  readonly polls: readonly Poll[];
+
+  constructor(planned: readonly PlannedCommand[], { longestBackOff }: PollSettings) {
+    this.polls = planned.map((command) => new Poll(command, longestBackOff));
+  }
+
+  /** The most urgent poll at a moment, monotonic ms; undefined when none is due. */
+  due(now: number): Poll | undefined {
+    let next: Poll | undefined;
+    for (const poll of this.polls) {
+      if (poll.release > now) continue;
+      if (next === undefined || poll.deadline < next.deadline) next = poll;
+    }
+    return next;
+  }
+
+  /** When something becomes due, monotonic ms. */
+  nextRelease(): number {
+    return this.polls.reduce((earliest, { release }) => Math.min(earliest, release), Number.POSITIVE_INFINITY);
+  }
+
+  /** Others that can as well be asked now: due, or due within half of their interval; the most urgent first. */
+  companions(first: Poll, now: number): Poll[] {
+    return this.polls
+      .filter((poll) => poll !== first && poll.release <= now + poll.planned.interval / 2 && !poll.backedOff)
+      .sort((a, b) => a.deadline - b.deadline);
+  }
+
+  renew(now: number): void {
+    for (const poll of this.polls) poll.renew(now);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../../agent/ports.ts';
+import { discoverUnits, type ObdUnit } from '../j1979/index.ts';
+import type { DiagnosticAddress, DiagnosticRequester } from '../requester.ts';
+import type { ObdCommand } from '../signal-set.ts';
+import { addressOf } from './address.ts';
+
+/** Services of SAE J1979: their parameters mean the same whichever control unit answers. */
+const LAST_STANDARD_SERVICE = 0x0a;
+const CURRENT_DATA = 0x01;
+
+/** Milliseconds after which a car that did not answer is asked again who is there. */
+const SEARCH_AGAIN = 30_000;
+
+/** How a command is to be asked: whom, or why not at all. */
+export type Way = { readonly address: DiagnosticAddress } | { readonly none: 'unsupported' | 'not on CAN' };
+
+/** Who answers the standard's services, found out once for each ignition. */
+export class Units {
+  readonly #requester: DiagnosticRequester;
+  readonly #clock: Clock;
+  #units: readonly ObdUnit[] | undefined;
+  #searched = Number.NEGATIVE_INFINITY;
+
+  constructor(requester: DiagnosticRequester, clock: Clock) {
+    this.#requester = requester;
+    this.#clock = clock;
+  }
+
+  /** How many answered; undefined when they were not asked yet. */
+  get count(): number | undefined {
+    return this.#units?.length;
+  }
+
+  /** Whether the car must be asked who is there before this command. */
+  mustSearch(command: ObdCommand): boolean {
+    if (command.service !== CURRENT_DATA) return false;
+    return (
+      this.#units === undefined ||
+      (this.#units.length === 0 && this.#clock.monotonic() - this.#searched >= SEARCH_AGAIN)
+    );
+  }
+
+  /** @throws VigieError as the requester does */
+  async search(): Promise<void> {
+    this.#units = await discoverUnits(this.#requester);
+    this.#searched = this.#clock.monotonic();
+  }
+
+  forget(): void {
+    this.#units = undefined;
+    this.#searched = Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * The unit that has a parameter of service 01, the one the set names before others; everything else as the set
+   * says. Asked alone, a unit need not be waited for longer than it takes.
+   */
+  way(command: ObdCommand): Way {
+    const own = addressOf(command);
+    const { service, parameter } = command;
+    const units = this.#units ?? [];
+    if (service === CURRENT_DATA && units.length > 0) {
+      const pid = Number.parseInt(parameter, 16);
+      const having = units.filter(({ parameters }) => parameters.has(pid));
+      const named = having.find(({ address }) => address.request === own?.request) ?? having[0];
+      return named === undefined ? { none: 'unsupported' } : { address: named.address };
+    }
+    const first = units[0];
+    // A set written for 11 bits serves a car with 29: the standard's services are asked of whoever is there.
+    if (service <= LAST_STANDARD_SERVICE && first !== undefined && own?.extended !== first.address.extended) {
+      return { address: first.address };
+    }
+    return own === undefined ? { none: 'not on CAN' } : { address: own };
+  }
+}

@@ -1,0 +1,245 @@
+/** What a configuration says of the inputs, as sources and the way back to the buses. */
+import { CandumpRecorder, LogSource } from '../adapters/can/log/index.ts';
+import { SlcanBus } from '../adapters/can/slcan/index.ts';
+import { SocketCan } from '../adapters/can/socketcan/index.ts';
+import { EARLIEST, type SystemClock } from '../adapters/clock/system.ts';
+import { GnssSource } from '../adapters/gnss/index.ts';
+import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
+import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
+import { IsoTp } from '../adapters/obd/isotp/index.ts';
+import { ObdSource } from '../adapters/obd/poll/index.ts';
+import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
+import type { FrameBatch, FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../agent/ports.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { obdProtocols } from '../config/configuration-schema.ts';
+import type { CanInput, GnssInput, ObdInput } from '../config/inputs.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { benchCar } from './simulation.ts';
+import { pollSettings, type Vehicle } from './vehicle.ts';
+
+export interface Sources {
+  readonly sources: readonly FrameSource[];
+  readonly readings: readonly ReadingSource[];
+  /** Absent: no bus takes frames. */
+  readonly sender?: FrameSender;
+  /** Closes the recording. */
+  readonly close?: () => void;
+}
+
+/** Usual speeds of what is spoken over serial lines, bit/s: NMEA 0183 §3, the ELM327 data sheet, USB adapters. */
+const BAUD = { nmea: 9_600, elm327: 38_400, slcan: 115_200 };
+
+/** @throws VigieError `configuration.wrong` for an address that is none */
+export function sourcesOf(configuration: Configuration, vehicle: Vehicle, clock: SystemClock, log: Log): Sources {
+  const { obd, gnss } = configuration;
+  const senders = new Map<string, FrameSender>();
+  const taps = new Map<string, (batch: FrameBatch) => void>();
+  const recorder = recorderOf(configuration, log);
+  const sources = configuration.can.map((input) => {
+    const asked = obd?.kind === 'isotp' && obd.over === input.bus;
+    const { source, sender } = open(input, asked, configuration, vehicle, clock, log);
+    if (sender !== undefined) senders.set(input.bus, sender);
+    return tapped(source, (batch) => {
+      taps.get(input.bus)?.(batch);
+      recorder?.write(batch, source.buses);
+    });
+  });
+  const readings: ReadingSource[] = [];
+  if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, { senders, taps, clock, log }));
+  if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, clock));
+  const closing = recorder === undefined ? {} : { close: keepFlushed(recorder, clock) };
+  return { sources, readings, ...closing, ...(senders.size === 0 ? {} : { sender: byBus(senders) }) };
+}
+
+/** What was recorded is at most so old when the power goes, ms. */
+const FLUSH = 1_000;
+
+function recorderOf({ record }: Configuration, log: Log): CandumpRecorder | undefined {
+  return record === undefined ? undefined : new CandumpRecorder({ ...record, log });
+}
+
+/** @returns ends it */
+function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): () => void {
+  let cancel: () => void = () => undefined;
+  const next = (): void => {
+    cancel = clock.after(FLUSH, () => {
+      recorder.flush();
+      next();
+    });
+  };
+  next();
+  return () => {
+    cancel();
+    recorder.close();
+  };
+}
+
+function open(
+  input: CanInput,
+  asked: boolean,
+  { file }: Configuration,
+  vehicle: Vehicle,
+  clock: SystemClock,
+  log: Log,
+): { source: FrameSource; sender?: FrameSender } {
+  const { bus } = input;
+  switch (input.kind) {
+    case 'simulated': {
+      const car = benchCar(vehicle, clock);
+      return { source: car, sender: car };
+    }
+    case 'socketcan': {
+      // Whoever asks control units wants their answers too, whose identifiers the profile does not name.
+      const identifiers = asked ? undefined : identifiersOf(vehicle, bus);
+      const socket = new SocketCan({
+        interface: input.interface,
+        bus,
+        clock,
+        log,
+        ...(identifiers === undefined ? {} : { identifiers }),
+      });
+      return { source: socket, sender: socket };
+    }
+    case 'slcan': {
+      const where = `${file}:${input.line}`;
+      const sends = asked || Object.values(vehicle.profile.commands).some(({ send }) => send.bus === bus);
+      const adapter = new SlcanBus({
+        bus,
+        name: input.address,
+        open: lineTo(readLineAddress(input.address, BAUD.slcan, where), clock),
+        clock,
+        bitRate: input.bitrate,
+        sends,
+      });
+      return sends ? { source: adapter, sender: adapter } : { source: adapter };
+    }
+    case 'log': {
+      const { log: path, loop } = input;
+      // Frames stand for live ones, so they carry the time at which they come.
+      const speed = path === '-' ? Number.POSITIVE_INFINITY : input.speed;
+      return { source: new LogSource(path, { bus, speed, loop, clock, times: 'clock' }) };
+    }
+  }
+}
+
+/** Identifiers of the messages whose signals the profile wants; undefined when one can come under any. */
+function identifiersOf(vehicle: Vehicle, bus: string): readonly number[] | undefined {
+  const identifiers = new Set<number>();
+  const wanted = vehicle.profile.sources.filter((source) => source.bus === undefined || source.bus === bus);
+  for (const { message: name } of wanted) {
+    for (const { bus: described, database } of vehicle.databases) {
+      if (described !== undefined && described !== bus) continue;
+      for (const message of database.messages) {
+        if (message.name !== name && message.symbol !== name) continue;
+        // Whatever the sender's address, it is the same group.
+        if (message.j1939) return undefined;
+        identifiers.add(message.id);
+      }
+    }
+  }
+  return [...identifiers];
+}
+
+interface Ways {
+  readonly senders: ReadonlyMap<string, FrameSender>;
+  readonly taps: Map<string, (batch: FrameBatch) => void>;
+  readonly clock: SystemClock;
+  readonly log: Log;
+}
+
+function polls(obd: ObdInput, { file }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
+  const { clock, log } = ways;
+  const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
+  if (bus?.obd === undefined) return [];
+  const sets = vehicle.signalSets.get(bus.name) ?? [];
+  const settings = pollSettings(bus.obd);
+  const asking = { clock, sets, bus: bus.name, log };
+  if (obd.kind === 'isotp') {
+    const requester = overBus(obd, bus.obd.asleepAfter, ways);
+    return [new ObdSource({ ...asking, requester, settings })];
+  }
+  const elm = adapter(obd, file, clock, log);
+  // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
+  const several = obd.protocol === undefined || obd.protocol.startsWith('can');
+  const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
+  const source = new ObdSource({ ...asking, requester: elm, settings: polls });
+  return [closing(source, () => elm.close())];
+}
+
+function adapter(
+  { address, protocol, line }: Extract<ObdInput, { kind: 'elm327' }>,
+  file: string,
+  clock: SystemClock,
+  log: Log,
+): Elm327 {
+  return new Elm327({
+    open: lineTo(readLineAddress(address, BAUD.elm327, `${file}:${line}`), clock),
+    clock,
+    log,
+    name: address,
+    ...(protocol === undefined ? {} : { protocol: String(obdProtocols.indexOf(protocol) + 1) as Protocol }),
+  });
+}
+
+function overBus(
+  { over, line }: Extract<ObdInput, { kind: 'isotp' }>,
+  asleepAfter: number,
+  { senders, taps, clock }: Ways,
+): DiagnosticRequester {
+  const sender = senders.get(over);
+  if (sender === undefined) {
+    throw new VigieError('configuration.wrong', `bus ${over} takes no requests`, { where: `obd, line ${line}` });
+  }
+  const transport = new IsoTp({ clock, sender, bus: over, index: 0, asleepAfter });
+  taps.set(over, (batch) => transport.receive(batch));
+  return transport;
+}
+
+function receiver({ kind, address, line, clock: sets }: GnssInput, file: string, clock: SystemClock): ReadingSource {
+  const way = readLineAddress(address, BAUD.nmea, `${file}:${line}`);
+  // A file may be a recording, which tells the time of another day.
+  const time = sets && way.kind !== 'file' ? { time: clock.discipline.bind(clock) } : {};
+  return new GnssSource({ name: address, format: kind, open: lineTo(way, clock), clock, earliest: EARLIEST, ...time });
+}
+
+/** The source, with something else that ends with it. */
+function closing(source: ReadingSource, close: () => Promise<void>): ReadingSource {
+  const { health } = source;
+  return {
+    start: (wanted, sink) => source.start(wanted, sink),
+    stop: async () => {
+      // First what it waits on: a request under way ends with its line.
+      await close();
+      await source.stop();
+    },
+    ...(health === undefined ? {} : { health: health.bind(source) }),
+  };
+}
+
+/** The source, with a second listener that hears each batch first. */
+function tapped(source: FrameSource, listener: (batch: FrameBatch) => void): FrameSource {
+  const { health } = source;
+  return {
+    get buses() {
+      return source.buses;
+    },
+    start: (receive) =>
+      source.start((batch) => {
+        listener(batch);
+        receive(batch);
+      }),
+    stop: () => source.stop(),
+    ...(health === undefined ? {} : { health: health.bind(source) }),
+  };
+}
+
+/** Each frame to the bus it names. */
+function byBus(senders: ReadonlyMap<string, FrameSender>): FrameSender {
+  return {
+    send: async (frame: OutgoingFrame) => {
+      const sender = senders.get(frame.bus);
+      if (sender !== undefined) return sender.send(frame);
+      throw new VigieError('command.actuation', `bus ${frame.bus} takes no frames`, { where: frame.bus });
+    },
+  };
+}

@@ -1,0 +1,266 @@
+/** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { type Bus, unreadable } from './buses.ts';
+import type { CanInputInput, ConfigurationInput, obdProtocols } from './configuration-schema.ts';
+import { configurationDefaults } from './defaults.ts';
+import { quoted } from './faults.ts';
+import { type Findings, pointer } from './findings.ts';
+import { suggestion } from './nearest.ts';
+import { readSize } from './quantities.ts';
+
+/** Where the frames of a bus come from. */
+export type CanInput = SimulatedInput | LogInput | SocketCanInput | SlcanInput;
+
+export interface SimulatedInput {
+  readonly kind: 'simulated';
+  readonly bus: string;
+  readonly line: number;
+}
+
+export interface LogInput {
+  readonly kind: 'log';
+  readonly bus: string;
+  /** Absolute path, or `-` for standard input. */
+  readonly log: string;
+  /** 1 = as recorded; of no meaning for standard input. */
+  readonly speed: number;
+  readonly loop: boolean;
+  readonly line: number;
+}
+
+export interface SocketCanInput {
+  readonly kind: 'socketcan';
+  readonly bus: string;
+  /** Name of the network interface. */
+  readonly interface: string;
+  readonly line: number;
+}
+
+export interface SlcanInput {
+  readonly kind: 'slcan';
+  readonly bus: string;
+  /** A line, as people write it. */
+  readonly address: string;
+  /** bit/s */
+  readonly bitrate: number;
+  readonly line: number;
+}
+
+/** How the car is asked. */
+export type ObdInput = {
+  /** Name of the profile's bus; absent: the one that has `obd`. */
+  readonly bus?: string;
+  readonly line: number;
+} & (
+  | {
+      readonly kind: 'elm327';
+      /** A line, as people write it. */
+      readonly address: string;
+      readonly protocol?: (typeof obdProtocols)[number];
+    }
+  | {
+      readonly kind: 'isotp';
+      /** Bus of the `can` entry over which it is asked. */
+      readonly over: string;
+    }
+);
+
+export interface GnssInput {
+  readonly kind: 'nmea' | 'gpsd';
+  /** Name of the profile's bus; absent: the one that has `gnss`. */
+  readonly bus?: string;
+  /** A line, as people write it. */
+  readonly address: string;
+  /** Its time sets the clock. */
+  readonly clock: boolean;
+  readonly line: number;
+}
+
+/** Candump logs of all live buses. */
+export interface Recording {
+  /** Absolute path. */
+  readonly folder: string;
+  /** Bytes after which the next file is begun. */
+  readonly size: number;
+  /** Files kept; the oldest goes first. */
+  readonly keep: number;
+}
+
+export interface Inputs {
+  readonly can: readonly CanInput[];
+  readonly obd?: ObdInput;
+  readonly gnss?: GnssInput;
+  readonly record?: Recording;
+}
+
+type Beside = (path: string) => string;
+
+/** Reads the sections; entries with faults are reported and left out. */
+export function readInputs(input: ConfigurationInput, beside: Beside, findings: Findings): Inputs {
+  const can = readCan(Array.isArray(input.can) ? input.can : [], beside, findings);
+  const obd = findings.sound('/obd') && input.obd !== undefined ? readObd(input.obd, can, findings) : undefined;
+  const gnss = findings.sound('/gnss') && input.gnss !== undefined ? readGnss(input.gnss, findings) : undefined;
+  if ((input.can ?? []).length === 0 && input.obd === undefined && input.gnss === undefined) {
+    findings.error('', 'nothing is listened to', 'add can, obd or gnss');
+  }
+  const record = findings.sound('/record') ? input.record : undefined;
+  const defaults = configurationDefaults.record;
+  return {
+    can,
+    ...(obd === undefined ? {} : { obd }),
+    ...(gnss === undefined ? {} : { gnss }),
+    ...(record === undefined
+      ? {}
+      : {
+          record: {
+            folder: beside(record.folder),
+            size: record.size === undefined ? defaults.size : readSize(record.size),
+            keep: Math.floor(record.keep ?? defaults.keep),
+          },
+        }),
+  };
+}
+
+const origins = ['simulated', 'log', 'socketcan', 'slcan'] as const;
+/** Members that belong to one origin. */
+const belongs = { speed: 'log', loop: 'log', bitrate: 'slcan' } as const;
+
+function readCan(listed: readonly CanInputInput[], beside: Beside, findings: Findings): CanInput[] {
+  const inputs: CanInput[] = [];
+  let standardInput = false;
+  for (const [index, input] of listed.entries()) {
+    const at = pointer('can', index);
+    if (!findings.sound(at)) continue;
+    const { bus, log } = input;
+    const given = origins.filter((name) => input[name] !== undefined && input[name] !== false);
+    const [kind] = given;
+    if (kind === undefined || given.length > 1) {
+      const choices = '`socketcan`, `slcan`, `log` and `simulated: true`';
+      findings.error(at, `bus ${bus} needs exactly one of ${choices}`);
+      continue;
+    }
+    for (const [name, origin] of Object.entries(belongs) as [keyof typeof belongs, (typeof origins)[number]][]) {
+      if (input[name] === undefined || origin === kind) continue;
+      findings.error(`${at}/${name}`, `${name} is for ${origin === 'log' ? 'a log' : origin}`, `remove ${name}`);
+    }
+    if (log === '-') {
+      if (standardInput) findings.error(`${at}/log`, 'standard input is read by another entry already');
+      standardInput = true;
+      for (const name of ['speed', 'loop'] as const) {
+        if (input[name] === undefined) continue;
+        findings.error(`${at}/${name}`, 'standard input comes as it comes', `remove ${name}`);
+      }
+    } else if (log !== undefined) {
+      const trouble = unreadable(beside(log));
+      const fix = 'write its path relative to this file';
+      if (trouble !== undefined) findings.error(`${at}/log`, `${beside(log)} cannot be read: ${trouble}`, fix);
+    }
+    inputs.push(canInput(kind, input, beside, findings.line(at)));
+  }
+  return inputs;
+}
+
+function canInput(kind: (typeof origins)[number], input: CanInputInput, beside: Beside, line: number): CanInput {
+  const { bus, log = '-', speed, loop, socketcan = '', slcan = '', bitrate } = input;
+  switch (kind) {
+    case 'simulated':
+      return { kind, bus, line };
+    case 'socketcan':
+      return { kind, bus, interface: socketcan, line };
+    case 'slcan':
+      return { kind, bus, address: slcan, bitrate: readBitRate(bitrate), line };
+    case 'log':
+      return {
+        kind,
+        bus,
+        log: log === '-' ? log : beside(log),
+        speed: speed ?? configurationDefaults.speed,
+        loop: loop ?? configurationDefaults.loop,
+        line,
+      };
+  }
+}
+
+function readBitRate(written: number | string | undefined): number {
+  if (written === undefined) return configurationDefaults.bitrate;
+  return typeof written === 'number' ? written : Number(written.slice(0, -1)) * 1000;
+}
+
+function readObd(
+  { bus, elm327, isotp, protocol }: NonNullable<ConfigurationInput['obd']>,
+  can: readonly CanInput[],
+  findings: Findings,
+): ObdInput | undefined {
+  const line = findings.line('/obd');
+  const named = bus === undefined ? {} : { bus };
+  if ((elm327 === undefined) === (isotp === undefined)) {
+    findings.error('/obd', 'obd needs exactly one of `elm327` and `isotp`');
+    return undefined;
+  }
+  if (elm327 !== undefined) {
+    return { kind: 'elm327', address: elm327, ...named, line, ...(protocol === undefined ? {} : { protocol }) };
+  }
+  const over = isotp as string;
+  if (protocol !== undefined) findings.error('/obd/protocol', 'protocol is for elm327', 'remove protocol');
+  const way = can.find((input) => input.bus === over);
+  if (way === undefined) {
+    const known = can.map((input) => input.bus);
+    findings.error('/obd/isotp', `no entry under can has bus ${quoted(over)}`, suggestion(over, known));
+  } else if (way.kind === 'log') findings.error('/obd/isotp', `bus ${over} is a log, which cannot be asked`);
+  return { kind: 'isotp', over, ...named, line };
+}
+
+function readGnss(
+  { bus, nmea, gpsd, clock = true }: NonNullable<ConfigurationInput['gnss']>,
+  findings: Findings,
+): GnssInput | undefined {
+  if ((nmea === undefined) === (gpsd === undefined)) {
+    findings.error('/gnss', 'gnss needs exactly one of `nmea` and `gpsd`');
+    return undefined;
+  }
+  const kind = nmea === undefined ? 'gpsd' : 'nmea';
+  const address = (nmea ?? gpsd) as string;
+  return { kind, address, clock, ...(bus === undefined ? {} : { bus }), line: findings.line('/gnss') };
+}
+
+/** Whether the inputs of a configuration and the buses of its profile are the same. */
+export function checkInputs(
+  configuration: Inputs & { readonly file: string },
+  profile: { readonly name: string; readonly buses: readonly Pick<Bus, 'name' | 'kind'>[] },
+): Diagnostic[] {
+  const { file } = configuration;
+  const diagnostics: Diagnostic[] = [];
+  const find = (severity: 'error' | 'warning', line: number, message: string, fix: string): void => {
+    diagnostics.push({ file, line, severity, message, fix });
+  };
+  const named = (kind: Bus['kind']): string[] =>
+    profile.buses.filter((bus) => bus.kind === kind).map((bus) => bus.name);
+  const cans = named('can');
+  for (const { bus, line } of configuration.can) {
+    // A bus that only carries answers is no bus of the profile.
+    if (cans.includes(bus) || (configuration.obd?.kind === 'isotp' && configuration.obd.over === bus)) continue;
+    const fix = suggestion(bus, cans) ?? (cans.length === 0 ? 'remove it' : `known: ${cans.join(', ')}`);
+    find('error', line, `profile ${profile.name} has no bus ${quoted(bus)} of frames`, fix);
+  }
+  for (const bus of cans) {
+    if (configuration.can.some((input) => input.bus === bus)) continue;
+    find('warning', 0, `no input under can feeds bus ${bus} of profile ${profile.name}`, `add - { bus: ${bus}, … }`);
+  }
+  for (const kind of ['obd', 'gnss'] as const) {
+    const input = configuration[kind];
+    const known = named(kind);
+    if (input === undefined) {
+      if (known.length > 0)
+        find('warning', 0, `nothing feeds bus ${known[0]} of profile ${profile.name}`, `add ${kind}`);
+      continue;
+    }
+    if (known.length === 0) {
+      const message = `profile ${profile.name} has no bus with ${kind}, so what comes is of no use`;
+      find('warning', input.line, message, kind === 'gnss' ? 'add - { name: sky, gnss: true }' : 'use generic-obd2');
+    } else if (input.bus !== undefined && !known.includes(input.bus)) {
+      const fix = suggestion(input.bus, known) ?? `known: ${known.join(', ')}`;
+      find('error', input.line, `profile ${profile.name} has no bus ${quoted(input.bus)} with ${kind}`, fix);
+    }
+  }
+  return diagnostics;
+}

@@ -1,0 +1,212 @@
+import { constants } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { SocketCan, type SocketCanOptions } from '../../../../adapters/can/socketcan/index.ts';
+import { VigieError } from '../../../../protocol/errors.ts';
+import { VirtualClock } from '../../../rig/clock.ts';
+import { FakeKernel } from './wire.ts';
+
+const { ENETDOWN, EIO } = constants.errno;
+
+async function started(options: Partial<SocketCanOptions> = {}, kernel = new FakeKernel()) {
+  const clock = new VirtualClock();
+  const can = new SocketCan({ interface: 'can0', bus: 'body', clock, kernel: async () => kernel, ...options });
+  const ids: number[] = [];
+  await can.start((batch) => ids.push(...batch.id.subarray(0, batch.count)));
+  return { can, kernel, clock, ids };
+}
+
+describe('SocketCan', () => {
+  it('reads at once what ends the silence, then in turns, and waits without a timer when there is nothing', async () => {
+    const { can, kernel, clock, ids } = await started();
+    expect(can.buses).toEqual(['body']);
+    expect(kernel.socket.isWaiting).toBe(true);
+    expect(clock.pending).toBe(0);
+    kernel.socket.arrive(1);
+    expect(ids).toEqual([1]);
+    kernel.socket.arrive(2, 3);
+    expect(ids).toEqual([1]);
+    clock.advance(5);
+    expect(ids).toEqual([1, 2, 3]);
+    clock.advance(5);
+    expect(clock.pending).toBe(0);
+    expect(kernel.socket.isWaiting).toBe(true);
+    await can.stop();
+  });
+
+  it('lets others have their turn in a flood, and loses nothing of it', async () => {
+    const { can, kernel, clock, ids } = await started();
+    const flood = Array.from({ length: 1000 }, (_, i) => i);
+    kernel.socket.arrive(...flood);
+    expect(ids.length).toBe(64);
+    expect(clock.pending).toBe(1);
+    clock.advance(0);
+    expect(ids).toEqual(flood);
+    expect(can.health()).toMatchObject({ state: 'running', counts: { frames: 1000, restarts: 0 } });
+    await can.stop();
+  });
+
+  it('waits for an interface with growing pauses and says why', async () => {
+    const kernel = new FakeKernel();
+    kernel.fault = 'there is no such interface';
+    const { can, clock } = await started({}, kernel);
+    expect(can.health()).toMatchObject({ state: 'waiting', reason: 'can0: there is no such interface' });
+    const attempts = [];
+    for (let minute = 0; minute < 3; minute++) {
+      clock.advance(60_000);
+      attempts.push(kernel.asked.length);
+    }
+    // After 0.1, 0.2 … 3.2 s, then every 5 s.
+    expect(attempts).toEqual([17, 29, 41]);
+    kernel.fault = undefined;
+    clock.advance(5000);
+    expect(can.health().state).toBe('running');
+    await can.stop();
+  });
+
+  it('delivers what came before the interface went down, then opens it anew', async () => {
+    const { can, kernel, clock, ids } = await started();
+    const first = kernel.socket;
+    first.dropped = 3;
+    first.interfaceDropped = 30;
+    kernel.fault = 'the interface is down';
+    first.reason = 'the interface is down';
+    first.arrive(-ENETDOWN, 1, 2, 3, 4, 5);
+    expect(ids).toEqual([1, 2, 3, 4, 5]);
+    expect(first.isClosed).toBe(true);
+    expect(can.health()).toMatchObject({ state: 'waiting', reason: 'can0: the interface is down' });
+    kernel.fault = undefined;
+    clock.advance(100);
+    kernel.socket.dropped = 2;
+    kernel.socket.interfaceDropped = 20;
+    kernel.socket.arrive(6);
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(can.health()).toMatchObject({
+      state: 'running',
+      counts: { restarts: 1, dropped: 5, interfaceDropped: 50, frames: 6 },
+    });
+    await can.stop();
+  });
+
+  it('delivers all that came before, when word of the change is quicker than the error of the socket', async () => {
+    const { can, kernel, ids } = await started();
+    const first = kernel.socket;
+    const waiting = Array.from({ length: 500 }, (_, i) => i);
+    first.reason = 'the interface is down';
+    first.hold(-ENETDOWN, ...waiting);
+    kernel.changed?.();
+    expect(ids).toEqual(waiting);
+    expect(first.isClosed).toBe(true);
+    await can.stop();
+  });
+
+  it('stays stopped when the receiver stops it in those last frames', async () => {
+    const kernel = new FakeKernel();
+    const clock = new VirtualClock();
+    const can = new SocketCan({ interface: 'can0', bus: 'body', clock, kernel: async () => kernel });
+    const stops: Promise<void>[] = [];
+    await can.start(() => stops.push(can.stop()));
+    kernel.socket.reason = 'the interface is down';
+    kernel.socket.hold(1);
+    kernel.changed?.();
+    await Promise.all(stops);
+    expect(stops.length).toBe(1);
+    expect(clock.pending).toBe(0);
+    expect(can.health().reason).toBe('stopped');
+  });
+
+  it('does not spin on an error that stays', async () => {
+    const { can, kernel } = await started();
+    kernel.socket.arrive(...Array.from({ length: 1000 }, () => -EIO));
+    expect(kernel.sockets[0]?.receives).toBeLessThan(5);
+    expect(can.health()).toMatchObject({ state: 'waiting', reason: 'can0: reading fails with EIO' });
+    await can.stop();
+  });
+
+  it('follows the name: when another interface has it, or none, the socket is given up', async () => {
+    const { can, kernel, clock, ids } = await started();
+    kernel.changed?.();
+    expect(can.health().state).toBe('running');
+    kernel.socket.reason = 'another interface has its name now';
+    kernel.changed?.();
+    expect(can.health()).toMatchObject({ state: 'waiting', reason: 'can0: another interface has its name now' });
+    clock.advance(100);
+    expect(kernel.sockets.length).toBe(2);
+    kernel.socket.arrive(7);
+    expect(ids).toEqual([7]);
+    await can.stop();
+  });
+
+  it('looks again soon after word of a change, even when changes do not end', async () => {
+    const kernel = new FakeKernel();
+    kernel.fault = 'there is no such interface';
+    const { can, clock } = await started({}, kernel);
+    clock.advance(60_000);
+    kernel.fault = undefined;
+    for (let i = 0; i < 6; i++) {
+      kernel.changed?.();
+      clock.advance(10);
+    }
+    expect(can.health().state).toBe('running');
+    await can.stop();
+  });
+
+  it('delivers nothing after stop, which the receiver may call', async () => {
+    const kernel = new FakeKernel();
+    const clock = new VirtualClock();
+    const can = new SocketCan({ interface: 'can0', bus: 'body', clock, kernel: async () => kernel });
+    const stops: Promise<void>[] = [];
+    await can.start(() => stops.push(can.stop()));
+    kernel.socket.arrive(1, 2, 3, 4, 5, 6);
+    await Promise.all(stops);
+    expect(stops.length).toBe(1);
+    expect(clock.pending).toBe(0);
+    expect(kernel.changed).toBeUndefined();
+    expect(kernel.socket.isClosed).toBe(true);
+    expect(can.health()).toMatchObject({ state: 'waiting', reason: 'stopped' });
+  });
+
+  it('may be stopped while it waits, and before it has started', async () => {
+    const kernel = new FakeKernel();
+    kernel.fault = 'the interface is down';
+    const { can, clock } = await started({}, kernel);
+    await can.stop();
+    expect(clock.pending).toBe(0);
+    const other = new SocketCan({ interface: 'can0', bus: '', clock, kernel: async () => kernel });
+    const starting = other.start(() => undefined);
+    await other.stop();
+    await starting;
+    expect(kernel.asked.length).toBe(1);
+  });
+
+  it('passes on why this machine has no CAN', async () => {
+    const error = new VigieError('input.unreadable', 'this kernel has no CAN');
+    const can = new SocketCan({
+      interface: 'can0',
+      bus: 'body',
+      clock: new VirtualClock(),
+      kernel: () => Promise.reject(error),
+    });
+    await expect(can.start(() => undefined)).rejects.toBe(error);
+    expect(can.health()).toMatchObject({ state: 'waiting', reason: 'this kernel has no CAN' });
+  });
+
+  it('asks the kernel for the identifiers wanted, and for its own frames only when told to', async () => {
+    const { can, kernel } = await started({ identifiers: [0x123], own: true, receiveBuffer: 1000 });
+    expect(kernel.asked[0]).toMatchObject({
+      interface: 'can0',
+      filters: [{ id: 0x123, mask: 0xc000_07ff }],
+      own: true,
+      receiveBuffer: 1000,
+    });
+    await can.stop();
+    const all = await started();
+    expect(all.kernel.asked[0]).not.toHaveProperty('filters');
+    expect(all.kernel.asked[0]?.own).toBe(false);
+    await all.can.stop();
+  });
+
+  it.each(['', 'a name', 'sixteen-letters!', 'can/0', '.', '..', 'can0:1', 'a\0b'])('refuses the name "%s"', (name) => {
+    const make = () => new SocketCan({ interface: name, bus: '', clock: new VirtualClock() });
+    expect(make).toThrowError(expect.objectContaining({ code: 'configuration.wrong' }));
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * Our table of service 01 against an independent one and the values that it gives for answers of real cars. Its names
+ * are its own: a signal of ours is the one with the same parameter and bits.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type ObdCommand, ObdDecoder, type ObdSignal, parseSignalSet } from '../../../../adapters/obd/index.ts';
+import { describeShared, sharedData } from '../../../shared.ts';
+import { standard } from '../standard.ts';
+
+const folder = join(sharedData, 'obd');
+const ours = standard();
+
+interface Pair {
+  readonly command: ObdCommand;
+  readonly theirs: ObdSignal;
+  readonly mine: ObdSignal;
+}
+
+/** Signals of both tables by parameter and bits; theirs that have no fellow. */
+function pairs(): { readonly found: Map<string, Pair>; readonly alone: string[] } {
+  const file = join(folder, 'SAEJ1979', 'signalsets', 'v3', 'default.json');
+  const found = new Map<string, Pair>();
+  const alone: string[] = [];
+  for (const command of parseSignalSet(readFileSync(file, 'utf8'), file).commands) {
+    const same = ours.commands.find(
+      ({ service, parameter }) => service === command.service && parameter === command.parameter,
+    );
+    for (const theirs of command.signals) {
+      const candidates = (same?.signals ?? []).filter(
+        ({ format: { bix, len } }) => bix === theirs.format.bix && len === theirs.format.len,
+      );
+      const mine = candidates.find(({ format: { mul } }) => mul === theirs.format.mul) ?? candidates[0];
+      if (mine === undefined) alone.push(`${command.parameter} ${theirs.id}`);
+      else found.set(`${command.parameter} ${theirs.id}`, { command, theirs, mine });
+    }
+  }
+  return { found, alone };
+}
+
+/** Formulas that differ, with the reason; everything else is the same function of the raw value. */
+const DIFFERENT: readonly { readonly cause: string; readonly parameters: RegExp; readonly signals?: RegExp }[] = [
+  {
+    cause:
+      'Percentages around zero: theirs adds -128 after scaling by 100/128 and cuts at -100, the standard adds -100',
+    parameters: /^(0[6-9]|1[4-9A-B]|2D|5[5-8]|69)$/,
+    signals: /(FT|ERR)/,
+  },
+  { cause: 'Vapour pressure: ours is in pascal, theirs in kilopascal', parameters: /^(32|54)$/ },
+  { cause: 'Equivalence ratio: 2/65536 in the standard, 2/65535 in theirs', parameters: /^44$/ },
+  { cause: 'Oxygen sensor voltage: 8/65536 in the standard, 1/8196 in theirs', parameters: /^24$/, signals: /VOLT/ },
+  { cause: 'Injection timing: -210 behind the scaling in the standard, -38665 in theirs', parameters: /^5D$/ },
+  {
+    cause: 'Bounds: theirs takes 255 km/h and an empty tank for "no value", the standard does not',
+    parameters: /^(0D|2F)$/,
+  },
+  { cause: 'Bounds: theirs cuts where the bits could say more', parameters: /^(5C|5E)$/ },
+  { cause: 'Minus 40 °C is a temperature in the standard, "no value" in theirs', parameters: /^68$/ },
+];
+
+/** Expected values that are not ours, with the reason. */
+const EXPECTED: readonly {
+  readonly cause: string;
+  readonly holds: (parameter: string, id: string, expected: unknown) => boolean;
+}[] = [
+  {
+    cause: 'Equivalence ratio: 2/65536 in the standard, 2/65535 in theirs, cut at 1.99',
+    holds: (parameter, _, expected) => parameter === '44' || (parameter === '34' && expected === 1.99),
+  },
+  {
+    cause: 'Oxygen sensor voltage: 8/65536 in the standard, 1/8196 in theirs',
+    holds: (parameter, id) => parameter === '24' && id.endsWith('_VOLT'),
+  },
+  {
+    cause: 'Two control units answered, 7E9 first; ours is asked of all, and of equally good answers the first counts',
+    holds: (parameter, _, expected) => parameter === '05' && expected === 79,
+  },
+];
+
+function explained(parameter: string, id: string): boolean {
+  return DIFFERENT.some(({ parameters, signals }) => parameters.test(parameter) && (signals?.test(id) ?? true));
+}
+
+describeShared('service 01 beside an independent table', () => {
+  const { found, alone } = pairs();
+
+  it('has every signal of it', () => {
+    expect(alone).toEqual([
+      // Theirs reads three of eight bits, which leaves out the fourth state.
+      '12 AIR_STAT',
+      // Theirs lie in the byte of support bits; the standard has them in the next one.
+      '9A HEV_MODE',
+      '9A EHEV_MODE',
+    ]);
+    expect(found.size).toBeGreaterThan(280);
+  });
+
+  it('computes the same', () => {
+    const differ: string[] = [];
+    for (const { command, theirs, mine } of found.values()) {
+      const a = theirs.format;
+      const b = mine.format;
+      if (a.map !== undefined || b.map !== undefined || a.len > 32) continue;
+      for (const raw of [0, 1, 2 ** a.len - 1, 2 ** (a.len - 1), Math.floor(2 ** a.len / 3)]) {
+        const [x, y] = [a, b].map((format) => {
+          const signed = format.sign && raw >= 2 ** (format.len - 1) ? raw - 2 ** format.len : raw;
+          const value = (signed * format.mul) / format.div + format.add;
+          if (format.nullmin !== undefined && value <= format.nullmin) return Number.NaN;
+          if (format.nullmax !== undefined && value >= format.nullmax) return Number.NaN;
+          return Math.min(Math.max(value, format.min ?? (format.max === undefined ? value : 0)), format.max ?? value);
+        }) as [number, number];
+        if (Object.is(x, y) || Math.abs(x - y) <= Math.max(0.01, Math.abs(y) * 2e-4)) continue;
+        if (!explained(command.parameter, theirs.id))
+          differ.push(`${command.parameter} ${theirs.id} of ${raw}: ${x}, ours ${y}`);
+      }
+    }
+    expect(differ).toEqual([]);
+  });
+
+  it('decodes answers of real cars to the values expected', () => {
+    const decoder = new ObdDecoder([ours]);
+    let compared = 0;
+    const differ: string[] = [];
+    for (const repository of readdirSync(folder)) {
+      const years = join(folder, repository, 'tests', 'test_cases');
+      if (!existsSync(years)) continue;
+      for (const year of readdirSync(years)) {
+        const commands = join(years, year, 'commands');
+        if (!existsSync(commands)) continue;
+        for (const file of readdirSync(commands)) {
+          const { command_id, test_cases } = parse(readFileSync(join(commands, file), 'utf8')) as {
+            command_id: string;
+            test_cases: { response: string; expected_values: Record<string, unknown> }[];
+          };
+          const parameter = /(?:^|\.)01([0-9A-F]{2})$/.exec(command_id)?.[1];
+          if (parameter === undefined) continue;
+          for (const { response, expected_values } of test_cases) {
+            const { values } = decoder.decode({ command: command_id, response });
+            for (const [id, expected] of Object.entries(expected_values)) {
+              const pair = found.get(`${parameter} ${id}`);
+              if (pair === undefined) continue;
+              compared++;
+              if (same(pair, expected, values[pair.mine.id])) continue;
+              if (EXPECTED.some(({ holds }) => holds(parameter, id, expected))) continue;
+              differ.push(`${year} ${command_id} ${id}: ${expected}, ours ${values[pair.mine.id]}`);
+            }
+          }
+        }
+      }
+    }
+    expect(differ).toEqual([]);
+    expect(compared).toBeGreaterThan(300);
+  });
+});
+
+/** Names are each table's own: the raw value behind them is compared. */
+function same({ theirs, mine }: Pair, expected: unknown, actual: unknown): boolean {
+  if (theirs.format.map !== undefined || mine.format.map !== undefined) {
+    return rawOf(theirs, expected) === rawOf(mine, actual);
+  }
+  if (expected === null) return actual === undefined;
+  return typeof expected === 'number' && typeof actual === 'number' && Math.abs(expected - actual) <= 5.000001e-6;
+}
+
+function rawOf({ format }: ObdSignal, value: unknown): string {
+  const entry = [...(format.map ?? [])].find(([, name]) => name === value);
+  return entry === undefined ? String(value) : entry[0];
+}

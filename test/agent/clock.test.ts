@@ -1,0 +1,126 @@
+/** The time becomes known while the agent runs. */
+import { describe, expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import type { OutgoingMessage } from '../../agent/ports.ts';
+import type { SourceMapping } from '../../agent/profile.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
+import { bodies, type ClockQuality, type Message } from '../../protocol/schema/message.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+
+const NOW = Date.UTC(2026, 5, 1, 12);
+/** A unit whose battery was off starts there. */
+const UNKNOWN = Date.UTC(1970, 0, 1, 0, 1);
+
+function setUp() {
+  const clock = new VirtualClock(UNKNOWN);
+  const records = new KeptRecords();
+  const sent: Message[] = [];
+  let quality: ClockQuality = 'none';
+  const paths = ['alarm.trigger.type', 'kinetic.speed'];
+  const agent = new Agent(
+    {
+      name: 'test',
+      sources: paths.map((path): SourceMapping => {
+        const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
+        return path === 'kinetic.speed' ? plain : { ...plain, map: { 0: 'NoBreakIn', 1: 'VehicleLifting' } };
+      }),
+      constants: {},
+      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
+      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
+      commands: {},
+    },
+    {
+      clock,
+      records,
+      memory: new KeptMemory(),
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (event, fields) => expect.fail(`${event} ${fields?.['error']}`),
+      },
+      store: memoryOutboxStore(),
+      link: {
+        connected: true,
+        publish: async ({ payload }: OutgoingMessage) => void sent.push(decodeMessage(payload)),
+      },
+      actuator: { actions: new Set(), actuate: async () => undefined },
+      verifier: { key: () => undefined, verify: () => false },
+      ledger: { data: emptyLedger, write: async () => undefined },
+    },
+    { vin: 'VF3TEST0000000001', version: '1', boot: 1, limit: 1e9, quality: () => quality, window: () => 100 },
+  );
+  agent.start();
+  agent.up();
+  const give = (signal: number, value: number) => {
+    agent.sink.reading(signal, value, value, clock.now());
+    agent.sink.settled(clock.now());
+  };
+  const known = (wall: number) => {
+    clock.step(wall - clock.now());
+    quality = 'gnss';
+  };
+  const of = <K extends Message['kind']>(kind: K) => sent.filter((message) => message.kind === kind) as Message<K>[];
+  return { agent, clock, records, give, known, of };
+}
+
+describe('the time that becomes known', () => {
+  test('corrects records, Status and what is kept, and tells the receiver by how much', async () => {
+    const { agent, clock, records, give, known, of } = setUp();
+    give(0, 0);
+    await clock.settle(5000);
+    give(0, 1);
+    give(1, 50);
+    await clock.settle(5000);
+    const by = NOW - clock.now();
+    known(NOW);
+    await clock.settle(2000);
+    const [early, late] = of('alarm');
+    expect(early).toMatchObject({ clock: 'none', body: { trigger: { startAt: UNKNOWN + 5000 } } });
+    expect(late).toMatchObject({ clock: 'gnss', body: { trigger: { startAt: NOW - 5000 }, createdAt: NOW - 5000 } });
+    expect(late?.body.id).toBe(early?.body.id);
+    expect(records.get('alarm', late?.body.id ?? '')?.record).toEqual(late?.body);
+    expect(of('hello').map(({ body }) => body.behind)).toEqual([undefined, by]);
+    expect(of('hello')[1]?.body.startedAt).toBe(NOW - 10_000);
+    expect(agent.status.contents().kinetic).toEqual({ createdAt: NOW - 5000, speed: 50 });
+    for (const { at } of records.list('telemetry')) expect(at).toBeGreaterThan(NOW - 20_000);
+  });
+
+  test('a step of a clock that was known corrects nothing', async () => {
+    const { clock, give, known, of } = setUp();
+    known(NOW);
+    await clock.settle(2000);
+    give(0, 0);
+    give(0, 1);
+    known(NOW + 3_600_000);
+    await clock.settle(2000);
+    expect(of('alarm')).toHaveLength(1);
+    expect(of('hello')).toHaveLength(2);
+  });
+});
+
+test('instants are found wherever a schema has them, and nothing else is moved', () => {
+  const alert = {
+    createdAt: 1000,
+    id: 'a-1',
+    active: false,
+    type: 'EngineFault',
+    startedAt: 2000,
+    endAt: 3000,
+    startPosition: {
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [2, 48] },
+      properties: { createdAt: 500, heading: 90 },
+    },
+  };
+  expect(shiftInstants(bodies.alert, alert, 10)).toEqual({
+    ...alert,
+    createdAt: 1010,
+    startedAt: 2010,
+    endAt: 3010,
+    startPosition: { ...alert.startPosition, properties: { createdAt: 510, heading: 90 } },
+  });
+});

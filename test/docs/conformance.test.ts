@@ -1,0 +1,63 @@
+/** The list of what the interface asks for: nothing is missing from it, and what it names is there. */
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { describeShared, sharedData } from '../shared.ts';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('docs/conformance.md', root), 'utf8');
+
+/** Sections of the page with their rows, cells trimmed. */
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [title = '', ...lines] = section.split('\n');
+      const rows = lines.filter((line) => line.startsWith('| ') && !/^\| (entry|-)/.test(line));
+      return [
+        title,
+        rows.map((row) =>
+          row
+            .split('|')
+            .slice(1, -1)
+            .map((cell) => cell.trim()),
+        ),
+      ] as const;
+    }),
+);
+
+test('every file that is named is there', () => {
+  const named = [...page.matchAll(/`([a-z]+\/[^`]+)`/g)].map(([, path]) => path as string);
+  expect(named.length).toBeGreaterThan(40);
+  for (const path of named) expect(existsSync(new URL(path, root)), path).toBe(true);
+});
+
+test('every entry is carried by a file and a test, or says that it is open', () => {
+  for (const [title, rows] of sections) {
+    for (const [entry, what, carried, tested] of rows) {
+      expect(entry?.startsWith(`${title.split(' ')[0]}.`), entry).toBe(true);
+      expect(what).not.toBe('');
+      if (carried === '—') expect(tested, entry).toMatch(/^open: /);
+      else expect(tested, entry).toMatch(/^`test\//);
+    }
+  }
+});
+
+describeShared('the brief', () => {
+  test('has no entry that the page has not', () => {
+    const brief = readFileSync(`${sharedData}../reference/brief.md`, 'utf8');
+    const part = (number: number): string => brief.split(/^## /m).find((text) => text.startsWith(`${number}. `)) ?? '';
+    const entries = (text: string): number => text.split('\n').filter((line) => line.startsWith('- ')).length;
+    const asked = new Map<string, number>();
+    for (const resource of part(2).split(/^### /m).slice(1)) {
+      const title = resource.split('\n')[0]?.replace(/ \(.*\)$/, '') ?? '';
+      asked.set(`2 ${title}`, entries(resource));
+    }
+    const states = part(3)
+      .split('\n')
+      .filter((line) => line.startsWith('| '));
+    asked.set('3 States', states.length - 1);
+    asked.set('8 Limits', entries(part(8)));
+    expect(new Map([...sections].map(([title, rows]) => [title, rows.length]))).toEqual(asked);
+  });
+});
