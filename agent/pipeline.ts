@@ -6,10 +6,11 @@ import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
 import { CollisionRecorder } from './recorders/collision/collision.ts';
 import { MaintenanceRecorder } from './recorders/maintenance.ts';
-import type { Recorder, TripReader } from './recorders/recorder.ts';
+import type { Recorder } from './recorders/recorder.ts';
 import { StatusRecorder } from './recorders/status.ts';
 import { TelemetryRecorder } from './recorders/telemetry.ts';
 import { TheftRecorder } from './recorders/theft.ts';
+import { TripRecorder } from './recorders/trip.ts';
 import { WaypointRecorder } from './recorders/waypoint.ts';
 import type { Records } from './records.ts';
 import type { Status } from './status.ts';
@@ -37,10 +38,12 @@ export interface PipelineParts {
 
 /** Everything that a change of Status or of a channel reaches, in order. */
 export function pipeline({ status, channels, writer, publisher, records, profile }: PipelineParts): Pipeline {
-  const trips: TripReader = { current: undefined };
+  const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
   const statusRecorder = new StatusRecorder(status, publisher);
   const recorders: readonly Recorder[] = [
+    // First: alerts and collisions say during which trip they were.
+    trips,
     // It keeps every reading of the last seconds, which a car that never tells of a crash is spared.
     ...(tellsOfCrashes(profile) ? [new CollisionRecorder({ status, records, trips, rule: profile.collisions })] : []),
     new AlarmRecorder(status, writer, records),

@@ -1,0 +1,201 @@
+import { recordingDefaults, type TripRule } from '../../protocol/recording.ts';
+import type { TripFaultCause } from '../../protocol/schema/trip.ts';
+import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import type { Recorder, TripReader } from './recorder.ts';
+import { tellsPower } from './trip/car.ts';
+import { forget } from './trip/distance.ts';
+import { forgetGauge } from './trip/energy.ts';
+import { Hearing } from './trip/hearing.ts';
+import { type Heard, Phases } from './trip/phases.ts';
+import { gaugeSlots, nothing, Readings } from './trip/readings.ts';
+import { copy } from './trip/shape.ts';
+import * as slots from './trip/slots.ts';
+import { correctState, keptState, newState, type TripState } from './trip/state.ts';
+import { corrected, proceed } from './trip/timeline.ts';
+
+export interface TripParts {
+  readonly status: StatusReader;
+  readonly records: Records;
+  readonly rule?: TripRule | undefined;
+}
+
+/** What tells, positions left out, of the car's movement and of whether it is on. */
+const signs: ReadonlySet<Slot> = new Set([...slots.powerSlots, slots.speed, slots.moving, slots.mileage]);
+const places: ReadonlySet<Slot> = new Set([slots.latitude, slots.longitude]);
+const ways: ReadonlySet<Slot> = new Set(slots.waySlots);
+
+/**
+ * Makes trips of what the car says of its switch, its speed, its odometer and its place; docs/trips.md says how. A power
+ * cut is to it what a silence of the car is: all that it goes by is in its state.
+ */
+export class TripRecorder implements Recorder, TripReader {
+  readonly name = 'trip';
+  readonly #status: StatusReader;
+  readonly #records: Records;
+  readonly #rule: TripRule;
+  readonly #hearing: Hearing;
+  #state: TripState;
+  #phases: Phases;
+  #readings: Readings;
+  /** The position that privacy takes away now: it is where the trip ends that privacy hides as well. */
+  #parting: TripState['position'] = null;
+
+  constructor({ status, records, rule = recordingDefaults.trip }: TripParts) {
+    this.#status = status;
+    this.#records = records;
+    this.#rule = rule;
+    this.#hearing = new Hearing(status);
+    this.#state = newState();
+    this.#phases = new Phases(this.#state, status, records, rule);
+    this.#readings = new Readings(this.#state, status, this.#phases, rule);
+  }
+
+  get current(): string | undefined {
+    return this.#state.open?.id;
+  }
+
+  changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
+    const gauge = gaugeSlots.get(slot);
+    if (slot === slots.privacy) {
+      const now = this.#arrive(at);
+      if (value === 'Full' && this.#blinded()) this.#phases.hide(now, 'FullPrivacy');
+    } else if (gauge !== undefined) {
+      const now = this.#arrive(at);
+      this.#hearing.changed(slot);
+      this.#readings.gauge(gauge, value, now);
+    } else if (places.has(slot)) {
+      // A place has two coordinates: it is looked at when both are there, at the next tick.
+      this.#state.fixAt = this.#arrive(at);
+      this.#hearing.changed(slot);
+      this.#noteHeard(this.#state.fixAt, true);
+    } else if (signs.has(slot)) {
+      const now = this.#arrive(at);
+      this.#hearing.changed(slot);
+      const power = tellsPower(this.#status, (told) => told === slot);
+      this.#phases.advance(now, { ...this.#readings.read(slot, value, now), power });
+      this.#noteHeard(now, ways.has(slot));
+    }
+  }
+
+  removed(slot: Slot, _previous: SlotValue, at: number): void {
+    const gauge = gaugeSlots.get(slot);
+    if (gauge === undefined && !signs.has(slot) && !places.has(slot)) return;
+    const now = this.#arrive(at);
+    const state = this.#state;
+    this.#hearing.removed(slot);
+    if (places.has(slot)) {
+      this.#parting ??= state.position;
+      state.position = null;
+      state.startPosition = null;
+      state.fixAt = null;
+      if (this.#blinded()) this.#hide(now, 'GeoPrivacy');
+      forget(state.meter, 'fix');
+    } else if (signs.has(slot)) this.#hide(now, 'FullPrivacy');
+    if (slot === slots.speed) forget(state.meter, 'speed');
+    if (slot === slots.mileage) forget(state.meter, 'odometer');
+    if (gauge !== undefined) forgetGauge(state.gauges[gauge.type], gauge.member);
+  }
+
+  tick(wall: number): void {
+    const now = this.#arrive(wall);
+    const state = this.#state;
+    const { changed, repeated } = this.#hearing.look(wall);
+    this.#parting = null;
+    const power = tellsPower(this.#status, (slot) => repeated.has(slot));
+    this.#phases.advance(now, { ...this.#repeated(repeated, now), power });
+    const told = [...changed, ...repeated].filter((slot) => signs.has(slot) || places.has(slot));
+    const way = told.some((slot) => ways.has(slot));
+    if (told.length > 0) this.#noteHeard(now, way);
+    this.#lackWay(now);
+    state.tickAt = now;
+  }
+
+  /** What is open stays open; its state is in every commit. */
+  flush(_now: number): void {}
+
+  state(): unknown {
+    return copy({ trip: this.#state, hearing: this.#hearing.state() });
+  }
+
+  restore(state: unknown): void {
+    const { trip, hearing } = keptState(state);
+    this.#state = copy(trip);
+    this.#hearing.restore(hearing);
+    this.#phases = new Phases(this.#state, this.#status, this.#records, this.#rule);
+    this.#readings = new Readings(this.#state, this.#status, this.#phases, this.#rule);
+  }
+
+  /** The records themselves are corrected and put again where they are kept. */
+  correct(by: number): void {
+    const state = this.#state;
+    this.#hearing.correct(by);
+    correctState(state, corrected(state.timeline, by, state.open?.startedAt ?? null));
+  }
+
+  /** Takes the moment of an event and what has passed until then; gives its trip time. */
+  #arrive(at: number): number {
+    const state = this.#state;
+    const held = state.open !== null || state.on !== null || state.rolling !== null;
+    const moment = proceed(state.timeline, at, held);
+    if (moment.shift !== 0) correctState(state, moment.shift);
+    this.#phases.elapse(moment.at);
+    return moment.at;
+  }
+
+  #repeated(repeated: ReadonlySet<Slot>, now: number): Heard {
+    const state = this.#state;
+    let heard = nothing;
+    for (const slot of repeated) {
+      const gauge = gaugeSlots.get(slot);
+      if (gauge === undefined) {
+        if (signs.has(slot)) heard = either(heard, this.#readings.repeat(slot, now));
+      } else {
+        state.gauges[gauge.type].at = now;
+        if (state.gauges[gauge.type][gauge.member] !== null) continue;
+        this.#readings.gauge(gauge, this.#status.value(slot), now);
+      }
+    }
+    const { fixAt } = state;
+    state.fixAt = null;
+    if (fixAt !== null) return either(heard, this.#readings.fix(fixAt));
+    const stays = [...places].some((slot) => repeated.has(slot));
+    return stays ? either(heard, this.#readings.sameFix(now)) : heard;
+  }
+
+  #noteHeard(now: number, way: boolean): void {
+    this.#state.heardAt = now;
+    if (way) this.#state.wayAt = now;
+  }
+
+  /** Nothing is left by which the car could be followed. */
+  #blinded(): boolean {
+    return [...signs].every((slot) => this.#status.value(slot) === undefined);
+  }
+
+  #hide(now: number, cause: TripFaultCause): void {
+    const state = this.#state;
+    const { position } = state;
+    state.position ??= this.#parting;
+    this.#phases.hide(now, cause);
+    state.position = position;
+  }
+
+  /** While a car is driven its way must be heard, not only that it is on. */
+  #lackWay(now: number): void {
+    const { open, wayAt } = this.#state;
+    if (open === null || open.pause !== null || open.gap !== null) return;
+    if (wayAt !== null && now - wayAt > this.#rule.silence) this.#phases.lack('DataLacking', 'Connection');
+    this.#phases.lackPosition();
+  }
+}
+
+function either(a: Heard, b: Heard): Heard {
+  return {
+    power: a.power || b.power,
+    moved: a.moved || b.moved,
+    rolls: a.rolls || b.rolls,
+    rests: a.rests || b.rests,
+  };
+}

@@ -1,0 +1,66 @@
+/** What Status says of the car at this moment. */
+import type { Propulsion } from '../../../protocol/schema/trip.ts';
+import type { Slot } from '../../../protocol/slots.ts';
+import type { StatusReader } from '../../status.ts';
+import * as slots from './slots.ts';
+
+/** Whether the car is switched on; undefined: nothing says it. */
+export type Power = 'on' | 'off' | undefined;
+
+/**
+ * The ignition knows best, as an engine also stands at a red light; then the powertrain; an engine that turns is at
+ * least on. One that stands says nothing: the car may be electric too, or have stopped and started.
+ */
+export function powerOf(status: StatusReader): Power {
+  const ignition = status.value(slots.ignition);
+  const powertrain = status.value(slots.powertrain);
+  const runs = powertrain === 'Running' || powertrain === 'Starting';
+  if (ignition !== undefined) return ignition === 'Start' || (ignition === 'StartUp' && runs) ? 'on' : 'off';
+  if (powertrain !== undefined) return runs ? 'on' : 'off';
+  return turns(status, slots.thermicSpeed) || turns(status, slots.electricSpeed) ? 'on' : undefined;
+}
+
+/** Whether the car has a switch that it tells of, ignition or powertrain. */
+export function hasSwitch(status: StatusReader): boolean {
+  return status.value(slots.ignition) !== undefined || status.value(slots.powertrain) !== undefined;
+}
+
+/** Whether what {@link powerOf} goes by is one of the slots `read`. */
+export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean): boolean {
+  if (status.value(slots.ignition) !== undefined) return read(slots.ignition);
+  if (status.value(slots.powertrain) !== undefined) return read(slots.powertrain);
+  return read(slots.thermicSpeed) || read(slots.electricSpeed);
+}
+
+/** Whether anything is known by which movement could be told. */
+export function measuresWay(status: StatusReader): boolean {
+  return [slots.speed, slots.moving, slots.mileage, slots.latitude].some((slot) => status.value(slot) !== undefined);
+}
+
+/**
+ * What drives the car. The engines say it; where they are not known, the mode that the driver chose; where that leaves
+ * it open, the energies that the car takes (`takes`).
+ */
+export function propulsionOf(
+  status: StatusReader,
+  takes: { readonly Fuel: boolean; readonly Electric: boolean },
+): Propulsion | undefined {
+  const thermic = status.value(slots.thermicSpeed);
+  const electric = status.value(slots.electricSpeed);
+  if (thermic !== undefined && electric !== undefined) {
+    // Coasting with both at rest is what the car does that has stopped its engine: on its electric side.
+    if (thermic === 0) return 'Electric';
+    return electric === 0 ? 'Thermal' : 'Hybrid';
+  }
+  if (thermic !== undefined) return thermic === 0 && takes.Electric ? 'Electric' : 'Thermal';
+  if (electric !== undefined && !takes.Fuel) return 'Electric';
+  const mode = status.value(slots.drivingMode);
+  if (mode === 'ZEV' || mode === 'ZEVEco') return 'Electric';
+  if (mode === 'Hybrid' || mode === 'HybridEco' || (takes.Fuel && takes.Electric)) return 'Hybrid';
+  return takes.Electric || electric !== undefined ? 'Electric' : takes.Fuel ? 'Thermal' : undefined;
+}
+
+function turns(status: StatusReader, slot: Slot): boolean {
+  const speed = status.value(slot);
+  return typeof speed === 'number' && speed !== 0;
+}

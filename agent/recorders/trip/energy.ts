@@ -1,0 +1,153 @@
+/**
+ * What a trip takes of one energy. Fuel: its counter of what was burnt, which only runs up. Electricity: what is left in
+ * the battery, else its level; both fall, rise while the car brakes (which is given back to the trip), and rise while it
+ * is charged (which is no negative consumption).
+ */
+import type { Trip } from '../../../protocol/schema/trip.ts';
+import { members, nullable, type Shape } from './shape.ts';
+
+export type EnergyType = 'Fuel' | 'Electric';
+/** What is read of an energy: how full, %; range, km; fuel burnt, cL, or energy left, Wh. */
+export const gaugeMembers = ['level', 'autonomy', 'measure'] as const;
+export type GaugeMember = (typeof gaugeMembers)[number];
+
+/** What one quantity of an energy has fallen by. */
+interface Fall {
+  /** Since the begin of the trip; negative when more was won back than taken. Null: not measured. */
+  used: number | null;
+  /** How much it has risen since the car stands: charging, or the gauge that comes to rest. */
+  rise: number;
+}
+
+/** One energy of the car; what was not read since the car was last out of hearing is null. */
+export interface Gauge {
+  /** When it was last read, trip time in ms. */
+  at: number | null;
+  level: number | null;
+  autonomy: number | null;
+  measure: number | null;
+  /** As of the begin of the trip. */
+  startLevel: number | null;
+  startAutonomy: number | null;
+  byMeasure: Fall;
+  byLevel: Fall;
+}
+
+const fallShape = members({ used: nullable('number'), rise: 'number' });
+export const gaugeShape: Shape = members({
+  at: nullable('number'),
+  level: nullable('number'),
+  autonomy: nullable('number'),
+  measure: nullable('number'),
+  startLevel: nullable('number'),
+  startAutonomy: nullable('number'),
+  byMeasure: fallShape,
+  byLevel: fallShape,
+});
+
+/** Fuel burnt between two readings is not more; what is more is another counter, cL. */
+const BURNT = 2_000;
+/** A battery that rises by less while the car stands has come to rest; by more, it was charged. Wh and %. */
+const CHARGED = { measure: 500, level: 2 };
+
+export function newGauge(): Gauge {
+  return {
+    at: null,
+    level: null,
+    autonomy: null,
+    measure: null,
+    startLevel: null,
+    startAutonomy: null,
+    byMeasure: { used: null, rise: 0 },
+    byLevel: { used: null, rise: 0 },
+  };
+}
+
+/** A trip begins. */
+export function beginGauge(gauge: Gauge): void {
+  gauge.startLevel = gauge.level;
+  gauge.startAutonomy = gauge.autonomy;
+  gauge.byMeasure = { used: gauge.measure === null ? null : 0, rise: 0 };
+  gauge.byLevel = { used: gauge.level === null ? null : 0, rise: 0 };
+}
+
+/** The circumstances of a reading. */
+export interface Circumstances {
+  /** As of the time since the reading before. */
+  readonly standing: boolean;
+  readonly charging: boolean;
+  /** The trip has hardly begun: what is read first is what was there at its begin. */
+  readonly early: boolean;
+}
+
+/** A reading. */
+export function readGauge(
+  type: EnergyType,
+  gauge: Gauge,
+  member: GaugeMember,
+  value: number,
+  { standing, charging, early }: Circumstances,
+): void {
+  const before = gauge[member];
+  gauge[member] = value;
+  if (member === 'autonomy') {
+    if (early) gauge.startAutonomy ??= value;
+    return;
+  }
+  if (member === 'level' && early) gauge.startLevel ??= value;
+  const fall = member === 'level' ? gauge.byLevel : gauge.byMeasure;
+  fall.used ??= 0;
+  if (before === null) return;
+  const fallen = before - value;
+  if (type === 'Fuel') {
+    if (member === 'measure' && fallen < 0 && -fallen <= BURNT) fall.used -= fallen;
+  } else if (fallen > 0) {
+    const settled = Math.min(fall.rise, fallen);
+    fall.rise -= settled;
+    fall.used += fallen - settled;
+  } else if (!charging) {
+    if (standing) fall.rise -= fallen;
+    else fall.used += fallen;
+  }
+}
+
+/** The car drives on after it stood. */
+export function departGauge(gauge: Gauge): void {
+  for (const member of ['measure', 'level'] as const) {
+    const fall = member === 'level' ? gauge.byLevel : gauge.byMeasure;
+    if (fall.used !== null) fall.used -= settledRise(fall, member);
+    fall.rise = 0;
+  }
+}
+
+/** What was read last is no base for what is read next. */
+export function forgetGauge(gauge: Gauge, member: GaugeMember): void {
+  gauge[member] = null;
+}
+
+/** What the trip took, Wh or cL; undefined when nothing measured it. `capacity` is that of the full battery, Wh. */
+export function consumptionOf(type: EnergyType, gauge: Gauge, capacity: number | undefined): number | undefined {
+  const { byMeasure, byLevel } = gauge;
+  if (byMeasure.used !== null) return Math.max(0, byMeasure.used - settledRise(byMeasure, 'measure'));
+  if (type === 'Fuel' || capacity === undefined || byLevel.used === null) return undefined;
+  return Math.max(0, ((byLevel.used - settledRise(byLevel, 'level')) * capacity) / 100);
+}
+
+function settledRise(fall: Fall, member: 'measure' | 'level'): number {
+  return fall.rise < CHARGED[member] ? fall.rise : 0;
+}
+
+/** Level and range as a trip has them at its begin or end. */
+export function storedEnergy(
+  type: EnergyType,
+  subType: unknown,
+  level: number | null,
+  autonomy: number | null,
+): NonNullable<Trip['startEnergies']>[number] | undefined {
+  if (level === null && autonomy === null) return undefined;
+  const stored: Record<string, unknown> = { type };
+  if (subType !== undefined) stored['subType'] = subType;
+  if (level !== null) stored['level'] = level;
+  if (autonomy !== null) stored['autonomy'] = autonomy;
+  return stored;
+}

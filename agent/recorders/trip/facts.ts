@@ -1,0 +1,116 @@
+/** The record of a trip, of what is known of it. */
+import type { Trip } from '../../../protocol/schema/trip.ts';
+import type { StatusReader } from '../../status.ts';
+import { sourceOf, way } from './distance.ts';
+import { consumptionOf, type EnergyType, type Gauge, storedEnergy } from './energy.ts';
+import { segmentsOf } from './segments.ts';
+import { capacity, energies } from './slots.ts';
+import type { Facts, OpenTrip, TripState } from './state.ts';
+
+/** Over less than this a consumption for 100 km says nothing, km. */
+const AVERAGED = 0.5;
+/** What the schema of a trip takes. */
+const LIMIT = { distance: 10_000_000, speed: 500, duration: 100_000_000, consumption: 100_000_000 };
+
+const types: readonly EnergyType[] = ['Fuel', 'Electric'];
+
+/** What a trip that ended now would say. */
+export function factsOf(state: TripState, status: StatusReader): Facts {
+  const facts: Facts = { away: state.away };
+  const distanceSource = sourceOf(state.meter);
+  const distance = way(state.meter);
+  if (distanceSource !== undefined) {
+    facts.distance = Math.min(LIMIT.distance, hundredths(distance));
+    facts.distanceSource = distanceSource;
+    const segments = segmentsOf(state.shares, facts.distance);
+    if (segments !== undefined) facts.segments = segments;
+  }
+  if (state.maxSpeed !== null) facts.maxSpeed = state.maxSpeed;
+  if (state.position !== null) facts.stopPosition = state.position;
+  const ends = stored(state, status, ({ level, autonomy }) => [level, autonomy]);
+  if (ends !== undefined) facts.endEnergies = ends;
+  const consumptions = consumptionsOf(state, status, distance);
+  if (consumptions.length > 0) facts.energyConsumptions = consumptions;
+  return facts;
+}
+
+/** The trip as it stands at `at`. */
+export function recordOf(
+  open: OpenTrip,
+  state: TripState,
+  status: StatusReader,
+  facts: Facts,
+  at: number,
+  stoppedAt: number | undefined,
+): Trip {
+  const { maxSpeed, away, stopPosition, endEnergies, ...measured } = facts;
+  const startedAt = Math.round(open.startedAt);
+  const end = Math.max(startedAt, Math.round(stoppedAt ?? at));
+  const updatedAt = Math.max(Math.round(at), end);
+  const createdAt = Math.round(open.createdAt);
+  const duration = Math.min(LIMIT.duration, Math.round((end - startedAt) / 1000));
+  const record: Trip = { createdAt, id: open.id, done: stoppedAt !== undefined, startedAt, duration, ...measured };
+  if (updatedAt > createdAt) record.updatedAt = updatedAt;
+  if (open.startPosition !== null) record.startPosition = open.startPosition;
+  if (open.startMileage !== null) record.startMileage = open.startMileage;
+  const starts = stored(state, status, ({ startLevel, startAutonomy }) => [startLevel, startAutonomy]);
+  if (starts !== undefined) record.startEnergies = starts;
+  const kinetic = kineticOf(facts, end - startedAt);
+  if (kinetic !== undefined) record.kinetic = kinetic;
+  if (open.faults.length > 0) record.faults = open.faults.map((fault) => ({ ...fault }));
+  if (stoppedAt === undefined) return record;
+  record.stoppedAt = end;
+  if (stopPosition !== undefined) record.stopPosition = stopPosition;
+  if (endEnergies !== undefined) record.endEnergies = endEnergies;
+  return record;
+}
+
+function kineticOf({ distance, maxSpeed, away }: Facts, span: number): Trip['kinetic'] {
+  const kinetic: NonNullable<Trip['kinetic']> = {};
+  // The time in which nobody measured a way would make the car slower than it was.
+  const hours = (span - away) / 3_600_000;
+  if (distance !== undefined && hours > 0) kinetic.avgSpeed = tenths(Math.min(LIMIT.speed, distance / hours));
+  if (maxSpeed !== undefined) kinetic.maxSpeed = tenths(Math.min(LIMIT.speed, maxSpeed));
+  return Object.keys(kinetic).length === 0 ? undefined : kinetic;
+}
+
+function consumptionsOf(
+  state: TripState,
+  status: StatusReader,
+  distance: number,
+): NonNullable<Trip['energyConsumptions']> {
+  const full = status.value(capacity);
+  const found: NonNullable<Trip['energyConsumptions']> = [];
+  for (const type of types) {
+    const used = consumptionOf(type, state.gauges[type], typeof full === 'number' ? full : undefined);
+    if (used === undefined) continue;
+    const consumption = tenths(Math.min(LIMIT.consumption, used));
+    const entry: (typeof found)[number] = { consumption, type };
+    if (distance >= AVERAGED) entry.avgConsumption = tenths(Math.min(LIMIT.consumption, (used / distance) * 100));
+    const subType = status.value(energies[type].subType);
+    if (subType !== undefined) Object.assign(entry, { subType });
+    found.push(entry);
+  }
+  return found;
+}
+
+function stored(
+  state: TripState,
+  status: StatusReader,
+  pick: (gauge: Gauge) => readonly [level: number | null, autonomy: number | null],
+): Trip['startEnergies'] {
+  const found: NonNullable<Trip['startEnergies']> = [];
+  for (const type of types) {
+    const entry = storedEnergy(type, status.value(energies[type].subType), ...pick(state.gauges[type]));
+    if (entry !== undefined) found.push(entry);
+  }
+  return found.length === 0 ? undefined : found;
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,87 @@
+/** Which slots were read, also unchanged: Status tells changes to its observers, but repetitions only by freshness. */
+import { type Slot, slotByPath } from '../../../protocol/slots.ts';
+import type { StatusReader } from '../../status.ts';
+import { watched } from './slots.ts';
+
+/** Status calls a value fresh that was read up to this long after the moment it is asked about, ms. */
+const AHEAD = 1_000;
+
+/** What was heard between two looks. */
+export interface HeardSlots {
+  readonly changed: ReadonlySet<Slot>;
+  /** Read, and still what it was. */
+  readonly repeated: ReadonlySet<Slot>;
+}
+
+/** Notes what is read between one look and the next, which are about a second apart. */
+export class Hearing {
+  readonly #status: StatusReader;
+  readonly #changed = new Set<Slot>();
+  /** What an earlier run had found repeated since the last look. */
+  readonly #repeated = new Set<Slot>();
+  /** The last look, UTC milliseconds. */
+  #since: number | null = null;
+
+  constructor(status: StatusReader) {
+    this.#status = status;
+  }
+
+  changed(slot: Slot): void {
+    this.#changed.add(slot);
+  }
+
+  removed(slot: Slot): void {
+    this.#changed.delete(slot);
+    this.#repeated.delete(slot);
+  }
+
+  look(now: number): HeardSlots {
+    const changed = new Set(this.#changed);
+    const repeated = new Set<Slot>();
+    for (const slot of watched) {
+      if (!changed.has(slot) && (this.#repeated.has(slot) || this.#readSince(slot, now))) repeated.add(slot);
+    }
+    this.#changed.clear();
+    this.#repeated.clear();
+    this.#since = now;
+    return { changed, repeated };
+  }
+
+  correct(by: number): void {
+    if (this.#since !== null) this.#since += by;
+  }
+
+  state(): { since: number | null; changed: string[]; repeated: string[] } {
+    const since = this.#since;
+    const repeated = watched.filter((slot) => {
+      if (this.#changed.has(slot)) return false;
+      if (this.#repeated.has(slot)) return true;
+      return since !== null && (this.#readSince(slot, since) || this.#readSince(slot, since + AHEAD));
+    });
+    return { since, changed: paths(this.#changed), repeated: paths(repeated) };
+  }
+
+  restore(kept: { since: number | null; changed: readonly string[]; repeated: readonly string[] }): void {
+    this.#since = kept.since;
+    fill(this.#changed, kept.changed);
+    fill(this.#repeated, kept.repeated);
+  }
+
+  /** Fresh at `now`, and not read yet just before the last look: a reading may be of the same moment as that. */
+  #readSince(slot: Slot, now: number): boolean {
+    if (!this.#status.fresh(slot, now)) return false;
+    return this.#since === null || !this.#status.fresh(slot, this.#since - 1 - AHEAD);
+  }
+}
+
+function paths(slots: Iterable<Slot>): string[] {
+  return [...slots].map(({ path }) => path).sort();
+}
+
+function fill(slots: Set<Slot>, kept: readonly string[]): void {
+  slots.clear();
+  for (const path of kept) {
+    const slot = slotByPath.get(path);
+    if (slot !== undefined) slots.add(slot);
+  }
+}

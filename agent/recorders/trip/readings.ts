@@ -1,0 +1,170 @@
+/** What a reading of one slot, new or repeated, does to the measures of a trip, and what it shows of the car. */
+import type { Slot, SlotValue } from '../../../protocol/slots.ts';
+import { distance, presentPosition } from '../../position.ts';
+import type { StatusReader } from '../../status.ts';
+import { propulsionOf } from './car.ts';
+import * as meters from './distance.ts';
+import { type EnergyType, type GaugeMember, gaugeMembers, readGauge } from './energy.ts';
+import type { Heard, Phases } from './phases.ts';
+import * as slots from './slots.ts';
+import type { TripState } from './state.ts';
+
+/** Of which energy a slot is, and what it tells of it. */
+export interface GaugeSlot {
+  readonly type: EnergyType;
+  readonly member: GaugeMember;
+}
+
+export const gaugeSlots: ReadonlyMap<Slot, GaugeSlot> = new Map(
+  (['Fuel', 'Electric'] as const).flatMap((type) =>
+    gaugeMembers.map((member) => [slots.energies[type][member], { type, member }] as const),
+  ),
+);
+
+export const nothing: Heard = { power: false, moved: false, rolls: false, rests: false };
+/** So far into a trip what is read for the first time is what was there at its begin, km. */
+const EARLY = 1;
+
+export class Readings {
+  readonly #state: TripState;
+  readonly #status: StatusReader;
+  readonly #phases: Phases;
+  readonly #rule: { readonly moving: number; readonly silence: number };
+
+  constructor(
+    state: TripState,
+    status: StatusReader,
+    phases: Phases,
+    rule: { readonly moving: number; readonly silence: number },
+  ) {
+    this.#state = state;
+    this.#status = status;
+    this.#phases = phases;
+    this.#rule = rule;
+  }
+
+  /** A value that is new. */
+  read(slot: Slot, value: SlotValue, now: number): Heard {
+    if (slot === slots.speed && typeof value === 'number') return this.#speed(value, now);
+    if (slot === slots.mileage && typeof value === 'number') return this.#odometer(value, now);
+    if (slot !== slots.moving) return nothing;
+    // Where there is a speed, that says how fast; slower than the rule's is not driven.
+    const told = this.#status.value(slots.speed) === undefined;
+    return { ...nothing, moved: told && value === true, rests: value === false };
+  }
+
+  /** A value that was read again since the last tick, and is still the same. */
+  repeat(slot: Slot, now: number): Heard {
+    const { meter, tickAt } = this.#state;
+    const value = this.#status.value(slot);
+    if (value === undefined) return nothing;
+    if (slot === slots.speed && meter.speed !== null) {
+      // When it was read is not known; at the last tick it was the same.
+      if (tickAt !== null) this.#share(meters.holdSpeed(meter, tickAt, this.#rule.silence));
+      const rolls = meter.speed.value > this.#rule.moving;
+      if (rolls) this.#roll(now);
+      return { ...nothing, rolls, rests: !rolls };
+    }
+    if (slot === slots.mileage) {
+      meters.holdOdometer(meter, now);
+      if (meter.odometer !== null) return nothing;
+      this.read(slot, value, now);
+      // The odometer is where it was when the car was last heard of: it was not driven since.
+      return { ...nothing, rests: true };
+    }
+    return this.read(slot, value, now);
+  }
+
+  /** A fix that came at `at`. */
+  fix(at: number): Heard {
+    const state = this.#state;
+    state.position = presentPosition(this.#status) ?? null;
+    if (state.position === null) return nothing;
+    const [longitude, latitude] = state.position.geometry.coordinates;
+    const place = { latitude, longitude };
+    const { meter } = state;
+    const stayed = meter.fix !== null && distance(meter.fix, place) < meters.DRIFT;
+    const found = stayed && !state.fixed;
+    // A car that is found elsewhere than when it was last heard of did not drive there now.
+    if (!state.fixed) meters.forget(meter, 'fix');
+    else if (meter.fix !== null && this.#idle() && !stayed) {
+      this.#phases.begin();
+      state.rolling = meter.fix.seen;
+    }
+    state.fixed = true;
+    const leg = meters.readFix(meter, place, at);
+    this.#share(leg.gone);
+    return { ...nothing, moved: leg.moved, rests: found || leg.stayed };
+  }
+
+  /** The last fix was repeated. */
+  sameFix(now: number): Heard {
+    const { meter, fixed } = this.#state;
+    this.#state.fixed = true;
+    return { ...nothing, rests: meters.holdFix(meter, now) || !fixed };
+  }
+
+  gauge({ type, member }: GaugeSlot, value: SlotValue | undefined, now: number): void {
+    if (typeof value !== 'number') return;
+    const { open, gauges, meter } = this.#state;
+    gauges[type].at = now;
+    const stands = meter.speed !== null && meter.speed.value <= this.#rule.moving;
+    readGauge(type, gauges[type], member, value, {
+      standing: stands || (open !== null && open.pause !== null),
+      charging: this.#status.value(slots.chargingStatus) === 'InProgress',
+      early: this.#early(),
+    });
+  }
+
+  #speed(value: number, now: number): Heard {
+    const state = this.#state;
+    const rolls = value > this.#rule.moving;
+    if (rolls) this.#roll(now);
+    this.#share(meters.readSpeed(state.meter, value, now, this.#rule.silence));
+    state.maxSpeed = Math.max(state.maxSpeed ?? 0, value);
+    return { ...nothing, rolls, rests: !rolls };
+  }
+
+  #odometer(value: number, now: number): Heard {
+    const state = this.#state;
+    const { meter, open } = state;
+    if (this.#idle() && meter.odometer !== null && value > meter.odometer.value) this.#phases.begin();
+    const measured = meter.stretch[0] + meter.stretch[1] > 0;
+    const step = meters.readOdometer(meter, value, now, this.#rule.silence);
+    if (open === null) state.startMileage ??= value;
+    else if (open.startMileage === null && this.#early()) {
+      open.startMileage = Math.max(0, Math.round((value - meters.way(meter)) * 10) / 10);
+    }
+    // What speed or positions have measured is shared out already.
+    if (!measured) this.#share(step);
+    return { ...nothing, moved: step > 0 };
+  }
+
+  /** A parked car begins to roll. */
+  #roll(now: number): void {
+    const state = this.#state;
+    if (state.open !== null || state.rolling !== null) return;
+    if (state.on === null) this.#phases.begin();
+    state.rolling = now;
+  }
+
+  /** Parked, and neither on nor rolling: what moves the car now begins a trip. */
+  #idle(): boolean {
+    const { open, on, rolling } = this.#state;
+    return open === null && on === null && rolling === null;
+  }
+
+  #early(): boolean {
+    return this.#state.open === null || meters.way(this.#state.meter) < EARLY;
+  }
+
+  #share(gone: number): void {
+    if (gone <= 0) return;
+    const { Fuel, Electric } = this.#state.gauges;
+    const propulsion = propulsionOf(this.#status, {
+      Fuel: Fuel.level !== null || Fuel.measure !== null,
+      Electric: Electric.level !== null || Electric.measure !== null,
+    });
+    if (propulsion !== undefined) this.#state.shares[propulsion] += gone;
+  }
+}

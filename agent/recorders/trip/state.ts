@@ -1,0 +1,242 @@
+/** All that the recorder of trips knows. Times are trip time (timeline.ts), UTC ms; null is what is not known. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { energySubTypes, energyTypes } from '../../../protocol/schema/status/energy.ts';
+import {
+  distanceSources,
+  propulsions,
+  type Trip,
+  type TripFaultCause,
+  tripFaultCauses,
+  tripFaults,
+} from '../../../protocol/schema/trip.ts';
+import type { Position } from '../../position.ts';
+import { correctMeter, type Meter, meterShape, newMeter } from './distance.ts';
+import { type EnergyType, type Gauge, gaugeShape, newGauge } from './energy.ts';
+import { newShares, type Shares, sharesShape } from './segments.ts';
+import { list, members, misfit, nullable, oneOf, type Shape } from './shape.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What a trip would say if it had ended at the moment this was noted. */
+export type Facts = Pick<
+  Trip,
+  'distance' | 'distanceSource' | 'stopPosition' | 'endEnergies' | 'energyConsumptions' | 'segments'
+> & {
+  maxSpeed?: number;
+  /** Time of it of which no way was or will be measured, ms. */
+  away: number;
+};
+
+/** The car stands, and is not on: the trip has ended here unless it is driven on within the grace time. */
+export interface Pause {
+  at: number;
+  facts: Facts;
+}
+
+/** Nothing is heard of the car, so that nobody knows whether it is driven. */
+export interface Gap {
+  /** The last moment that is known. */
+  since: number;
+  cause: TripFaultCause;
+  /** It stood and was off before. */
+  paused: boolean;
+  facts: Facts;
+}
+
+export interface OpenTrip {
+  id: string;
+  createdAt: number;
+  startedAt: number;
+  startPosition: Position | null;
+  startMileage: number | null;
+  faults: NonNullable<Trip['faults']>;
+  pause: Pause | null;
+  gap: Gap | null;
+}
+
+export interface TripState {
+  timeline: Timeline;
+  /** The last tick. */
+  tickAt: number | null;
+  /** When anything, and when a measure of the way, was last heard. */
+  heardAt: number | null;
+  wayAt: number | null;
+  /** When the car last moved, and since when it is not on. */
+  movedAt: number | null;
+  offAt: number | null;
+  /** Nothing is heard, and what was known of the parked car counts no more. */
+  dark: boolean;
+  /** Why: the cause that the next trip is Unstarted with, unless the car is found at rest before. */
+  blind: TripFaultCause;
+  /** The parked car was found at rest since it was last out of hearing: the begin of the next trip will be seen. */
+  rest: boolean;
+  /** Parked and on, since when. */
+  on: number | null;
+  /** Parked and rolling, since when. */
+  rolling: number | null;
+  /** Present position; null under privacy or when there never was one. */
+  position: Position | null;
+  /** When a fix came that has not been looked at yet. */
+  fixAt: number | null;
+  /** A fix was heard since the parked car was last out of hearing. */
+  fixed: boolean;
+  startPosition: Position | null;
+  startMileage: number | null;
+  meter: Meter;
+  gauges: Record<EnergyType, Gauge>;
+  shares: Shares;
+  /** km/h */
+  maxSpeed: number | null;
+  /** Time of the trip of which no way was or will be measured, ms. */
+  away: number;
+  open: OpenTrip | null;
+}
+
+export function newState(): TripState {
+  return {
+    timeline: { last: null, lead: 0, floor: null },
+    tickAt: null,
+    heardAt: null,
+    wayAt: null,
+    movedAt: null,
+    offAt: null,
+    dark: true,
+    blind: 'Connection',
+    rest: false,
+    on: null,
+    rolling: null,
+    position: null,
+    fixAt: null,
+    fixed: false,
+    startPosition: null,
+    startMileage: null,
+    meter: newMeter(),
+    gauges: { Fuel: newGauge(), Electric: newGauge() },
+    shares: newShares(),
+    maxSpeed: null,
+    away: 0,
+    open: null,
+  };
+}
+
+const position = members({
+  type: oneOf(['Feature']),
+  geometry: members({ type: oneOf(['Point']), coordinates: list('number') }),
+  properties: members({ createdAt: 'number' }),
+});
+
+const stored = members({
+  type: oneOf(energyTypes),
+  subType: { optional: oneOf(energySubTypes) },
+  level: { optional: 'number' },
+  autonomy: { optional: 'number' },
+});
+
+const facts: Shape = members({
+  distance: { optional: 'number' },
+  distanceSource: { optional: oneOf(distanceSources) },
+  stopPosition: { optional: position },
+  endEnergies: { optional: list(stored) },
+  energyConsumptions: {
+    optional: list(
+      members({
+        type: oneOf(energyTypes),
+        subType: { optional: oneOf(energySubTypes) },
+        consumption: 'number',
+        avgConsumption: { optional: 'number' },
+      }),
+    ),
+  },
+  segments: { optional: list(members({ propulsion: oneOf(propulsions), percent: 'number', distance: 'number' })) },
+  maxSpeed: { optional: 'number' },
+  away: 'number',
+});
+
+const cause = oneOf(tripFaultCauses);
+
+const open: Shape = members({
+  id: 'text',
+  createdAt: 'number',
+  startedAt: 'number',
+  startPosition: nullable(position),
+  startMileage: nullable('number'),
+  faults: list(members({ fault: oneOf(tripFaults), cause })),
+  pause: nullable(members({ at: 'number', facts })),
+  gap: nullable(members({ since: 'number', cause, paused: 'flag', facts })),
+});
+
+const time = nullable('number');
+const shape: Shape = members({
+  timeline: members({ last: time, lead: 'number', floor: time }),
+  tickAt: time,
+  heardAt: time,
+  wayAt: time,
+  movedAt: time,
+  offAt: time,
+  dark: 'flag',
+  blind: cause,
+  rest: 'flag',
+  on: time,
+  rolling: time,
+  position: nullable(position),
+  fixAt: time,
+  fixed: 'flag',
+  startPosition: nullable(position),
+  startMileage: nullable('number'),
+  meter: meterShape,
+  gauges: members({ Fuel: gaugeShape, Electric: gaugeShape }),
+  shares: sharesShape,
+  maxSpeed: nullable('number'),
+  away: 'number',
+  open: nullable(open),
+});
+
+export interface Kept {
+  readonly trip: TripState;
+  readonly hearing: {
+    readonly since: number | null;
+    readonly changed: readonly string[];
+    readonly repeated: readonly string[];
+  };
+}
+
+const keptShape = members({
+  trip: shape,
+  hearing: members({ since: time, changed: list('text'), repeated: list('text') }),
+});
+
+/** Takes what an earlier run kept. Throws `input.malformed` when it is not that. */
+export function keptState(value: unknown): Kept {
+  const wrong = misfit(value, keptShape);
+  if (wrong === undefined) return value as Kept;
+  throw new VigieError('input.malformed', `the open trip is not as it was written: ${wrong}; trips begin anew`);
+}
+
+/** The clock was `by` ms behind: moves every moment that is known. */
+export function correctState(state: TripState, by: number): void {
+  const moved = (at: number | null): number | null => (at === null ? null : at + by);
+  for (const name of ['tickAt', 'heardAt', 'wayAt', 'movedAt', 'offAt', 'on', 'rolling', 'fixAt'] as const) {
+    state[name] = moved(state[name]);
+  }
+  const { meter, open } = state;
+  correctMeter(meter, by);
+  for (const gauge of Object.values(state.gauges)) gauge.at = moved(gauge.at);
+  if (open === null) return;
+  const { startPosition: start, startedAt } = open;
+  // A position of before the trip may be of an earlier run, whose clock was right.
+  if (start !== null && start.properties.createdAt >= startedAt) open.startPosition = movedPosition(start, by);
+  open.createdAt += by;
+  open.startedAt += by;
+  if (open.pause !== null) open.pause.at += by;
+  if (open.gap !== null) open.gap.since += by;
+  for (const noted of [open.pause, open.gap]) {
+    const stop = noted?.facts.stopPosition;
+    if (noted !== null && stop !== undefined && stop.properties.createdAt >= startedAt) {
+      noted.facts.stopPosition = movedPosition(stop, by);
+    }
+  }
+}
+
+function movedPosition(position: Position, by: number): Position {
+  const createdAt = Math.round(position.properties.createdAt + by);
+  return { ...position, properties: { ...position.properties, createdAt } };
+}
