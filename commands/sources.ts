@@ -1,7 +1,7 @@
 /** What a configuration says of the inputs, as sources and the way back to the buses. */
 import { CandumpRecorder, LogSource } from '../adapters/can/log/index.ts';
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
-import { SocketCan } from '../adapters/can/socketcan/index.ts';
+import { type IdentifierFilter, SocketCan } from '../adapters/can/socketcan/index.ts';
 import { EARLIEST, type SystemClock } from '../adapters/clock/system.ts';
 import { GnssSource } from '../adapters/gnss/index.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
@@ -9,7 +9,15 @@ import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
 import { ObdSource } from '../adapters/obd/poll/index.ts';
 import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
-import type { FrameBatch, FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../agent/ports.ts';
+import {
+  EXTENDED,
+  type FrameBatch,
+  type FrameSender,
+  type FrameSource,
+  type Log,
+  type OutgoingFrame,
+  type ReadingSource,
+} from '../agent/ports.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 import type { CanInput, GnssInput, ObdInput } from '../config/inputs.ts';
@@ -77,20 +85,21 @@ function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): () => void 
 function open(
   input: CanInput,
   asked: boolean,
-  { file }: Configuration,
+  { file, record }: Configuration,
   vehicle: Vehicle,
   clock: SystemClock,
   log: Log,
 ): { source: FrameSource; sender?: FrameSender } {
   const { bus } = input;
+  const recorded = record !== undefined;
   switch (input.kind) {
     case 'simulated': {
       const car = benchCar(vehicle, clock);
       return { source: car, sender: car };
     }
     case 'socketcan': {
-      // Whoever asks control units wants their answers too, whose identifiers the profile does not name.
-      const identifiers = asked ? undefined : identifiersOf(vehicle, bus);
+      // Whoever asks control units, or records, wants frames that the profile does not name.
+      const identifiers = asked || recorded ? undefined : identifiersOf(vehicle, bus);
       const socket = new SocketCan({
         interface: input.interface,
         bus,
@@ -122,22 +131,20 @@ function open(
   }
 }
 
-/** Identifiers of the messages whose signals the profile wants; undefined when one can come under any. */
-function identifiersOf(vehicle: Vehicle, bus: string): readonly number[] | undefined {
-  const identifiers = new Set<number>();
+/** What the profile wants of a bus: identifiers, and of J1939 messages whatever carries their group. */
+function identifiersOf(vehicle: Vehicle, bus: string): readonly (number | IdentifierFilter)[] {
   const wanted = vehicle.profile.sources.filter((source) => source.bus === undefined || source.bus === bus);
-  for (const { message: name } of wanted) {
-    for (const { bus: described, database } of vehicle.databases) {
-      if (described !== undefined && described !== bus) continue;
-      for (const message of database.messages) {
-        if (message.name !== name && message.symbol !== name) continue;
-        // Whatever the sender's address, it is the same group.
-        if (message.j1939) return undefined;
-        identifiers.add(message.id);
-      }
-    }
-  }
-  return [...identifiers];
+  const names = new Set(wanted.map(({ message }) => message));
+  return vehicle.databases
+    .filter((described) => described.bus === undefined || described.bus === bus)
+    .flatMap(({ database }) => database.messages)
+    .filter(({ name, symbol }) => names.has(name) || names.has(symbol))
+    .map(({ id, j1939 }) => (j1939 ? { id, mask: groupMask(id) } : id));
+}
+
+/** The bits of the parameter group; below PDU format 240 the byte after it is a destination (SAE J1939-21 §5.2). */
+function groupMask(id: number): number {
+  return (EXTENDED | (((id >>> 16) & 0xff) < 240 ? 0x03ff_0000 : 0x03ff_ff00)) >>> 0;
 }
 
 interface Ways {

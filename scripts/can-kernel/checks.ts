@@ -1,0 +1,17 @@
+/** All checks; runs as root in a kernel with CAN, see index.ts. The argument is how long the load check lasts, seconds. */
+import { leaving } from './leaving.ts';
+import { loadChecks } from './load.ts';
+import { reading } from './reading.ts';
+import { recovery } from './recovery.ts';
+import { runChecks } from './rig.ts';
+import { sending } from './sending.ts';
+
+await runChecks({
+  ...reading,
+  ...sending,
+  ...recovery,
+  ...leaving,
+  ...loadChecks(Number(process.argv[2] ?? 5)),
+});
+// What a failed check left open must not keep the machine running.
+process.exit(0);

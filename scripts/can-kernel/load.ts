@@ -1,0 +1,135 @@
+/** Counters in the frames prove that none is lost, or exactly those that the kernel says it dropped. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { SocketCan } from '../../adapters/can/socketcan/index.ts';
+import type { FrameBatch } from '../../agent/ports.ts';
+import { playFast, writeLog } from './reading.ts';
+import { addInterface, Bus, type Checks, clock, droppedBy, pass, runBeside, tc, until } from './rig.ts';
+
+function* counted(count: number): Generator<string> {
+  for (let i = 0; i < count; i++)
+    yield `${(i % 0x700).toString(16).padStart(3, '0')}#${i.toString(16).padStart(8, '0')}`;
+}
+
+/** Follows the counter that {@link counted} puts into its frames. */
+class Counter {
+  frames = 0;
+  lost = 0;
+  #next = 0;
+
+  readonly take = ({ count, offset, data }: FrameBatch): void => {
+    const view = new DataView(data.buffer, data.byteOffset);
+    for (let i = 0; i < count; i++) {
+      const value = view.getUint32(offset[i] as number);
+      this.frames++;
+      this.lost += value - this.#next;
+      this.#next = value + 1;
+    }
+  };
+}
+
+/** Plays `rate` frames/s for `seconds` on each of the buses; gives what share of a core reading took. */
+async function load(buses: number, rate: number, seconds: number): Promise<string> {
+  const names = Array.from({ length: buses }, (_, i) => `vcan${i}`);
+  for (const name of names.slice(1)) addInterface(name);
+  const path = '/run/load.log';
+  let time = 0;
+  let lines = '';
+  for (const frame of counted(rate * seconds)) {
+    lines += `(${(1000 + time).toFixed(6)}) vcan0 ${frame}\n`;
+    time += 1 / rate;
+  }
+  writeFileSync(path, lines);
+  const counters = names.map(() => new Counter());
+  const sources = names.map((name) => new SocketCan({ interface: name, bus: name, clock }));
+  await Promise.all(sources.map((source, i) => source.start((counters[i] as Counter).take)));
+  const before = process.cpuUsage();
+  const began = clock.monotonic();
+  await Promise.all(names.map((name) => runBeside('canplayer', '-g', '1', '-I', path, `${name}=vcan0`)));
+  const lasted = clock.monotonic() - began;
+  const { user, system } = process.cpuUsage(before);
+  const sent = buses * rate * seconds;
+  const settled = (): number =>
+    counters.reduce((sum, { frames }) => sum + frames, 0) + sources.reduce((sum, source) => sum + droppedBy(source), 0);
+  await until(
+    `${sent} frames`,
+    () => settled() >= sent,
+    () => JSON.stringify({ counters, health: sources.map((source) => source.health().counts) }),
+  );
+  const lost = sources.map((source, i) => {
+    const { dropped, interfaceDropped } = source.health().counts;
+    return { missing: counters[i]?.lost, dropped, interfaceDropped };
+  });
+  await Promise.all(sources.map((source) => source.stop()));
+  assert.deepEqual(
+    lost,
+    names.map(() => ({ missing: 0, dropped: 0, interfaceDropped: 0 })),
+  );
+  const share = ((user + system) / 10 / lasted).toFixed(1);
+  return `${Math.round((sent / lasted) * 1000)} frames/s on ${buses} bus(es) for ${(lasted / 1000).toFixed(1)} s: ${share} % of the core`;
+}
+
+export function loadChecks(seconds: number): Checks {
+  return {
+    'a flood of 20,000 frames: received and dropped are all': async () => {
+      const bus = await Bus.open();
+      const count = writeLog('/run/flood.log', counted(20_000));
+      await playFast('/run/flood.log');
+      await until(
+        'all',
+        () => bus.frames.length + bus.dropped >= count,
+        () => JSON.stringify(bus.health),
+      );
+      await bus.can.stop();
+      assert.equal(bus.frames.length + bus.dropped, count);
+      console.log(`         ${bus.frames.length} received, ${bus.dropped} dropped`);
+    },
+
+    'a queue that is too small: every dropped frame is counted': async () => {
+      const bus = await Bus.open({ receiveBuffer: 2048 });
+      const count = writeLog('/run/flood.log', counted(3000));
+      // Nothing is read while the player runs, as when the process is held up.
+      const play = playFast('/run/flood.log');
+      const end = clock.monotonic() + 1500;
+      while (clock.monotonic() < end);
+      await play;
+      await until(
+        'all',
+        () => bus.frames.length + bus.dropped >= count,
+        () => JSON.stringify(bus.health),
+      );
+      const dropped = bus.dropped;
+      await pass(20);
+      await bus.can.stop();
+      assert.ok(dropped > 0, 'none was dropped');
+      assert.equal(bus.frames.length + bus.dropped, count);
+    },
+
+    'what is dropped on the way to the sockets is counted': async () => {
+      // A shaper lets frames go by the dozen, and the processor takes two at once.
+      const limit = '/proc/sys/net/core/netdev_max_backlog';
+      const usual = readFileSync(limit, 'utf8');
+      tc('qdisc add dev vcan0 root tbf rate 160kbit burst 1600 limit 1000000');
+      writeFileSync(limit, '2');
+      try {
+        const bus = await Bus.open();
+        const count = writeLog('/run/flood.log', counted(3000));
+        await playFast('/run/flood.log');
+        await until(
+          'all',
+          () => bus.frames.length + bus.dropped >= count,
+          () => JSON.stringify(bus.health),
+        );
+        await bus.can.stop();
+        assert.ok(bus.count('interfaceDropped') > 0, 'none was dropped');
+        assert.equal(bus.frames.length + bus.dropped, count);
+      } finally {
+        writeFileSync(limit, usual);
+      }
+    },
+
+    '2,000 frames/s': async () => console.log(`         ${await load(1, 2000, Math.min(seconds, 5))}`),
+    'four buses of 4,000 frames/s each: none is lost': async () =>
+      console.log(`         ${await load(4, 4000, seconds)}`),
+  };
+}

@@ -1,0 +1,155 @@
+/** What we send is what can-utils read, and nothing is sent that was not asked for. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { BIT_RATE_SWITCH, EXTENDED, FD, SENT } from '../../agent/ports.ts';
+import { addInterface, Bus, type Checks, ip, pass, run, tc, until } from './rig.ts';
+
+/** candump beside us: the frames that it sees, as it writes them into a log. */
+class Witness {
+  readonly lines: string[] = [];
+  readonly #program = spawn('candump', ['-L', 'vcan0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+
+  private constructor() {
+    createInterface({ input: this.#program.stdout }).on('line', (line) => {
+      this.lines.push(line.split(' ').slice(2).join(' '));
+    });
+  }
+
+  /** Resolves when it sees the bus. */
+  static async start(): Promise<Witness> {
+    const witness = new Witness();
+    await until(
+      'candump',
+      () => {
+        run('cansend', 'vcan0', '000#');
+        return witness.lines.length > 0;
+      },
+      () => 'it sees nothing',
+    );
+    // cansend may have been quicker than candump's output.
+    await pass(50);
+    witness.lines.length = 0;
+    return witness;
+  }
+
+  async seen(count: number): Promise<string[]> {
+    await until(
+      `${count} frames in candump`,
+      () => this.lines.length >= count,
+      () => this.lines.join(', '),
+    );
+    this.#program.kill();
+    return this.lines;
+  }
+}
+
+const actuation = { code: 'command.actuation' };
+const frame = (id: number, text: string, flags = 0) => ({ bus: 'test', id, flags, data: Buffer.from(text, 'hex') });
+
+export const sending: Checks = {
+  'candump sees what is sent, classic and FD': async () => {
+    const bus = await Bus.open();
+    const witness = await Witness.start();
+    const long = Array.from({ length: 64 }, (_, i) => (255 - i).toString(16).padStart(2, '0')).join('');
+    await bus.can.send(frame(0x123, 'deadbeef'));
+    await bus.can.send(frame(EXTENDED + 0x1abcdef0, '0102030405060708'));
+    await bus.can.send(frame(0x7ff, ''));
+    await bus.can.send(frame(0x456, long, FD | BIT_RATE_SWITCH));
+    await bus.can.send(frame(EXTENDED + 0x12, long.slice(0, 24), FD));
+    const lines = (await witness.seen(5)).map((line) => line.toLowerCase());
+    await bus.can.stop();
+    assert.deepEqual(lines, [
+      '123#deadbeef',
+      '1abcdef0#0102030405060708',
+      '7ff#',
+      // candump adds the FDF flag where it knows of it.
+      lines[3]?.startsWith('456##5') ? `456##5${long}` : `456##1${long}`,
+      lines[4]?.startsWith('00000012##4') ? `00000012##4${long.slice(0, 24)}` : `00000012##0${long.slice(0, 24)}`,
+    ]);
+    assert.equal(bus.count('sent'), 5);
+  },
+
+  'nothing is sent by reading': async () => {
+    const witness = await Witness.start();
+    const bus = await Bus.open();
+    run('cansend', 'vcan0', '111#01');
+    await bus.received(1);
+    await bus.can.stop();
+    assert.deepEqual(await witness.seen(1), ['111#01']);
+  },
+
+  'own frames do not come back; another socket of this process gets them': async () => {
+    const [bus, other] = [await Bus.open(), await Bus.open()];
+    await bus.can.send(frame(0x100, '01'));
+    await other.received(1);
+    run('cansend', 'vcan0', '101#02');
+    await bus.received(1);
+    await Promise.all([bus.can.stop(), other.can.stop()]);
+    assert.deepEqual(
+      bus.frames.map(({ id }) => id),
+      [0x101],
+    );
+    assert.deepEqual(other.frames[0]?.flags, 0);
+  },
+
+  'own frames come back flagged where that is asked for': async () => {
+    const bus = await Bus.open({ own: true });
+    await bus.can.send(frame(0x100, '01'));
+    run('cansend', 'vcan0', '101#02');
+    const frames = await bus.received(2);
+    await bus.can.stop();
+    assert.deepEqual(
+      frames.map(({ id, flags }) => [id, flags]),
+      [
+        [0x100, SENT],
+        [0x101, 0],
+      ],
+    );
+  },
+
+  'a classic interface refuses FD frames and takes the others': async () => {
+    addInterface('vcan1', 16);
+    const bus = await Bus.open({ interface: 'vcan1' });
+    await assert.rejects(bus.can.send(frame(1, '01', FD)), { ...actuation, message: /vcan1: .*FD/ });
+    await bus.can.send(frame(1, '01'));
+    await bus.can.stop();
+    assert.deepEqual([bus.count('sent'), bus.count('refused')], [1, 1]);
+  },
+
+  'sending on an interface that is down or gone is refused with the reason': async () => {
+    const bus = await Bus.open();
+    ip('link set vcan0 down');
+    await assert.rejects(bus.can.send(frame(1, '01')), { ...actuation, message: /vcan0: .*down/ });
+    await bus.state('waiting');
+    await assert.rejects(bus.can.send(frame(1, '01')), { ...actuation, message: /vcan0: .*down/ });
+    ip('link delete vcan0');
+    await until(
+      'the reason',
+      () => /no such interface/.test(bus.health.reason ?? ''),
+      () => JSON.stringify(bus.health),
+    );
+    await assert.rejects(bus.can.send(frame(1, '01')), { ...actuation, message: /no such interface/ });
+    await bus.can.stop();
+  },
+
+  'a full transmit queue is waited for, and not for ever': async () => {
+    // A frame counts 16 bytes: ten a second pass, and two fit the queue.
+    tc('qdisc add dev vcan0 root tbf rate 1280bit burst 16 limit 32 mtu 16');
+    const bus = await Bus.open();
+    const results = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => bus.can.send(frame(i, '01'))));
+    const { counts } = bus.health;
+    await bus.can.stop();
+    assert.ok((counts['retries'] ?? 0) > 0, JSON.stringify(counts));
+    assert.ok(results.filter(({ status }) => status === 'fulfilled').length >= 3, JSON.stringify(counts));
+    tc('qdisc replace dev vcan0 root tbf rate 8bit burst 16 limit 16 mtu 16');
+    const stuck = await Bus.open();
+    await assert.rejects(
+      (async () => {
+        for (let i = 0; i < 8; i++) await stuck.can.send(frame(i, '01'));
+      })(),
+      { ...actuation, message: /queue stays full.*ENOBUFS/ },
+    );
+    await stuck.can.stop();
+  },
+};
