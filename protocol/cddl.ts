@@ -143,6 +143,7 @@ function unitOf(schema: Annotated): string[] {
 }
 
 function limitOf(schema: Annotated): string[] {
+  if (schema.kind === 'bytes') return schema.coding === undefined ? [] : [`see ${schema.coding}`];
   if (schema.kind !== 'text') return [];
   const length = schema.maxLength === Infinity ? [] : [`at most ${schema.maxLength} characters`];
   return schema.pattern === undefined ? length : [...length, `matches ${schema.pattern}`];

@@ -1,6 +1,6 @@
 import { cddlOf } from './cddl.ts';
 import { commandSchema } from './command.ts';
-import { type BodyKind, bodies, messageSchema } from './schema/message.ts';
+import { type BodyKind, bodies, wireSchema } from './schema/message.ts';
 import { remoteBodies } from './schema/remote.ts';
 
 /** COSE_Sign1 in the profile of cose.ts; no schema of fields.ts describes arrays of unlike members with tags. */
@@ -19,12 +19,18 @@ signature-header = {
 }
 `;
 
+/** No schema describes a message that is no map. */
+const packedMessage = `
+; A message in fewer bytes: see docs/wire-format.md, "Packed messages".
+packed-message = bstr
+`;
+
 /** The CDDL of everything that goes over the air: messages from the car, commands to it and their bodies. */
 export function vigieCddl(): string {
   const rules = cddlOf({
-    message: (Object.keys(bodies) as BodyKind[]).map(messageSchema),
+    message: (Object.keys(bodies) as BodyKind[]).map(wireSchema),
     command: [commandSchema],
     'command-body': Object.values(remoteBodies),
   });
-  return rules + signedCommand;
+  return rules.replace(/^message = .*$/m, '$& / packed-message') + packedMessage + signedCommand;
 }

@@ -19,7 +19,7 @@ export type Annotated =
   | { readonly kind: 'instant' }
   | { readonly kind: 'flag' }
   | { readonly kind: 'text'; readonly maxLength: number; readonly pattern: string | undefined }
-  | { readonly kind: 'bytes'; readonly maxLength: number }
+  | { readonly kind: 'bytes'; readonly maxLength: number; readonly coding: string | undefined }
   | { readonly kind: 'constant'; readonly value: string };
 
 export interface Member {
@@ -51,6 +51,7 @@ interface Keywords {
   readonly 'x-values'?: readonly string[];
   readonly 'x-instant'?: boolean;
   readonly 'x-bytes'?: boolean;
+  readonly 'x-coding'?: string;
   readonly 'x-constant'?: boolean;
 }
 
@@ -67,7 +68,7 @@ function read(schema: Keywords, where: string): Annotated {
   const { minItems = 0, maxItems = Infinity, maxLength = Infinity } = schema;
   if (schema['x-values'] !== undefined) return { kind: 'enumeration', values: distinct(schema['x-values'], where) };
   if (schema['x-instant']) return { kind: 'instant' };
-  if (schema['x-bytes']) return { kind: 'bytes', maxLength };
+  if (schema['x-bytes']) return { kind: 'bytes', maxLength, coding: schema['x-coding'] };
   if (schema['x-constant'] && schema.const !== undefined) return { kind: 'constant', value: schema.const };
   if (schema['x-resolution'] !== undefined) {
     const { minimum = -Infinity, maximum = Infinity, 'x-resolution': resolution, 'x-unit': unit = '1' } = schema;

@@ -2,8 +2,12 @@
  * Whole messages: the envelope's map with the body as one of its members. The instants of the body are counted back
  * from the envelope's `at`, so a decoder reads the envelope first.
  */
+import { NumberReader } from '../columns/numbers.ts';
+import { columnsOfRows, rowsOfColumns } from '../columns/rows.ts';
 import { VigieError } from '../errors.ts';
+import type { TSchema } from '../schema/fields.ts';
 import {
+  BODY_KEY,
   type BodyKind,
   bodies,
   type Envelope,
@@ -13,33 +17,79 @@ import {
   type Message,
   messageSchema,
   PROTOCOL_VERSION,
+  wireSchema,
 } from '../schema/message.ts';
+import { waypointSchema } from '../schema/waypoint.ts';
+import { annotated } from './annotations.ts';
 import { type Bounds, checkBounds } from './bounds.ts';
 import { type Codec, compile } from './codec.ts';
+import { pack, unpack } from './packing.ts';
 import { parse, Wire } from './wire.ts';
 
 /** What a receiver takes at most; an item is a byte at least, so the bytes bound the items too. */
 export const messageBounds: Bounds = { maximumBytes: 1 << 20, maximumDepth: 16, maximumItems: 1 << 20 };
 
+/** The codecs of one kind: of its messages as they are meant, and as they travel. */
+interface Codecs {
+  readonly message: Codec<unknown>;
+  readonly wire: Codec<unknown>;
+}
+
+type Tree = ReadonlyMap<unknown, unknown>;
+
+/** Keys of the body of a `waypoint` message (protocol/schema/waypoint.ts). */
+const POINTS_KEY = 1;
+const COLUMNS_KEY = 2;
+
+/** Members of a point that columns hold as 0 and 1. */
+const pointFlags: readonly number[] = flagsOf(waypointSchema);
+
 const envelopeCodec = compile(envelopeSchema);
 const codecs = new Map(
-  (Object.keys(bodies) as BodyKind[]).map((kind) => [kind, compile(messageSchema(kind)) as Codec<unknown>]),
+  (Object.keys(bodies) as BodyKind[]).map((kind): [BodyKind, Codecs] => [
+    kind,
+    { message: compile(messageSchema(kind)) as Codec<unknown>, wire: compile(wireSchema(kind)) as Codec<unknown> },
+  ]),
 );
 
 /** A message before the type of its body is known to belong to its kind; the codec checks that. */
 export type UncheckedMessage = Envelope & { readonly body: object };
 
 /**
- * The payload of a message, deterministic (RFC 8949 section 4.2.1). Throws `message.malformed`, naming the member and
- * the rule, when the envelope or the body is not what the kind's schema says, and `message.unbounded` when it is longer
- * than receivers take.
+ * The payload of a message (RFC 8949 section 4.2.1), in the shortest of the forms it can have. Throws
+ * `message.malformed`, naming the member and the rule, when the envelope or the body is not what the kind's schema
+ * says, and `message.unbounded` when it is longer than receivers take.
  */
 export function encodeMessage(message: UncheckedMessage): Uint8Array {
   checkVersion(message.version);
-  const payload = codecOf(message.kind).encode(message, message.at);
+  const codec = codecsOf(message.kind);
+  let payload = codec.message.encode(message, message.at);
+  if (message.kind === 'waypoint') payload = shorter(payload, withColumns(message, payload, codec));
+  // Telemetry is compressed as it is.
+  if (message.kind !== 'telemetry') payload = shorter(payload, pack(payload));
   if (payload.length <= messageBounds.maximumBytes) return payload;
   const limit = `at most ${messageBounds.maximumBytes} allowed; send it in parts`;
   throw new VigieError('message.unbounded', `a ${message.kind} message of ${payload.length} bytes, ${limit}`);
+}
+
+function flagsOf(schema: TSchema): number[] {
+  const node = annotated(schema);
+  return node.kind === 'record' ? node.members.filter((one) => one.schema.kind === 'flag').map(({ key }) => key) : [];
+}
+
+function shorter(payload: Uint8Array, other: Uint8Array | undefined): Uint8Array {
+  return other !== undefined && other.length < payload.length ? other : payload;
+}
+
+/** The message with the points of its way as columns; undefined when they have no such form. */
+function withColumns(message: UncheckedMessage, payload: Uint8Array, codec: Codecs): Uint8Array | undefined {
+  const body = (parse(payload) as Tree).get(BODY_KEY) as Tree;
+  const columns = columnsOfRows((body.get(POINTS_KEY) as readonly Tree[]).map(flagsAsNumbers));
+  return columns === undefined ? undefined : codec.wire.encode({ ...message, body: { columns } }, message.at);
+}
+
+function flagsAsNumbers(point: Tree): Tree {
+  return new Map([...point].map(([key, value]) => [key, typeof value === 'boolean' ? Number(value) : value]));
 }
 
 /**
@@ -48,10 +98,26 @@ export function encodeMessage(message: UncheckedMessage): Uint8Array {
  */
 export function decodeMessage(bytes: Uint8Array): Message {
   checkBounds(bytes, messageBounds);
-  const tree = parse(bytes);
+  const message = unpack(bytes);
+  if (message !== bytes) checkBounds(message, messageBounds);
+  const tree = parse(message);
   const { version, kind, at } = envelopeCodec.fromTree(tree, new Wire(0));
   checkVersion(version);
-  return codecOf(kind).fromTree(tree, new Wire(at)) as Message;
+  const codec = codecsOf(kind);
+  if (kind === 'waypoint') spreadColumns((tree as Tree).get(BODY_KEY));
+  return codec.message.fromTree(tree, new Wire(at)) as Message;
+}
+
+/** Puts the points of columns where the points are that travel one by one. */
+function spreadColumns(body: unknown): void {
+  if (!(body instanceof Map)) return;
+  const columns: unknown = body.get(COLUMNS_KEY);
+  if (!(columns instanceof Uint8Array)) return;
+  const points: Map<number, unknown>[] = rowsOfColumns(new NumberReader(columns));
+  for (const point of points) {
+    for (const key of pointFlags) if (point.has(key)) point.set(key, point.get(key) === 1);
+  }
+  body.set(POINTS_KEY, points);
 }
 
 function checkVersion(version: number): void {
@@ -59,8 +125,8 @@ function checkVersion(version: number): void {
   throw new VigieError('message.malformed', `version must be ${PROTOCOL_VERSION}, is ${version}`);
 }
 
-function codecOf(kind: Kind): Codec<unknown> {
-  const codec = hasBody(kind) ? codecs.get(kind) : undefined;
-  if (codec !== undefined) return codec;
+function codecsOf(kind: Kind): Codecs {
+  const found = hasBody(kind) ? codecs.get(kind) : undefined;
+  if (found !== undefined) return found;
   throw new VigieError('message.malformed', `kind must be one of ${[...codecs.keys()].join(', ')}, is ${kind}`);
 }

@@ -64,6 +64,11 @@ function formatPath(path: readonly (string | number)[]): string {
   return text === '' ? 'message' : text;
 }
 
+/** One byte string as a data item. */
+export function encodeBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(encoder.encode(bytes));
+}
+
 /**
  * The tree of one data item: maps as `Map`, integers as number or (beyond 32 bits) bigint. Does not look at the
  * schema and is not for bytes from strangers unless their bounds were checked. Throws `message.malformed`.

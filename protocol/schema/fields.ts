@@ -10,6 +10,7 @@
  * | `x-values` | an enumeration | wire value = position in the list; append only |
  * | `x-identity` | an array of records | members that tell its entries apart, e.g. `['type']` |
  * | `x-instant` | an integer | UTC milliseconds; on the wire milliseconds before the message's `at` |
+ * | `x-coding` | bytes | where it is said what is in them |
  * | `x-constant` | a member | fixed by the interface; not sent, put back by the decoder |
  */
 import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
@@ -64,9 +65,12 @@ export function instant(options: FieldOptions): TUnsafe<number> {
   return Type.Unsafe<number>({ type: 'integer', 'x-instant': true, 'x-unit': 'ms', ...options });
 }
 
-/** Raw bytes. */
-export function bytes(options: FieldOptions & { readonly maxLength?: number }): TUnsafe<Uint8Array> {
-  return Type.Unsafe<Uint8Array>({ 'x-bytes': true, ...options });
+/** Raw bytes; `coding` names the page that says what is in them. */
+export function bytes(
+  options: FieldOptions & { readonly maxLength?: number; readonly coding?: string },
+): TUnsafe<Uint8Array> {
+  const { coding, ...rest } = options;
+  return Type.Unsafe<Uint8Array>({ 'x-bytes': true, ...rest, ...(coding === undefined ? {} : { 'x-coding': coding }) });
 }
 
 /** A value the interface fixes, such as GeoJSON's `type`. */

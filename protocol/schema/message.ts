@@ -13,7 +13,7 @@ import { statusMessageSchema } from './status-message.ts';
 import { telemetrySchema } from './telemetry.ts';
 import { theftSchema } from './theft.ts';
 import { tripSchema } from './trip.ts';
-import { waypointMessageSchema } from './waypoint.ts';
+import { waypointMessageSchema, waypointWireSchema } from './waypoint.ts';
 
 export { type Kind, kinds };
 
@@ -75,9 +75,18 @@ export function hasBody(kind: Kind): kind is BodyKind {
 
 /** The schema of whole messages of one kind. */
 export function messageSchema(kind: BodyKind): TSchema {
+  return envelopeWith(kind, bodies[kind]);
+}
+
+/** The schema of messages of one kind as they travel, before a message is packed as a whole. */
+export function wireSchema(kind: BodyKind): TSchema {
+  return envelopeWith(kind, kind === 'waypoint' ? waypointWireSchema : bodies[kind]);
+}
+
+function envelopeWith(kind: BodyKind, body: TSchema): TSchema {
   return record(
     `${kind[0]?.toUpperCase()}${kind.slice(1)}Envelope`,
-    { ...envelope, body: required(BODY_KEY, bodies[kind] as TSchema) },
+    { ...envelope, body: required(BODY_KEY, body) },
     { description: `A message of kind ${kind}.` },
   );
 }

@@ -1,121 +1,131 @@
-/**
- * Telemetry travels as columns: one series per slot, with the times as differences and the values as integers. What
- * an integer means follows from the slot's kind:
- *
- * | kind | integer |
- * |---|---|
- * | quantity | round(value / resolution), also for the components of a position |
- * | flag | 0 or 1 |
- * | enumeration | position of the name in the slot's values |
- * | set | bit n is set when the n-th name of the slot's values is in it |
- * | instant | UTC milliseconds |
- *
- * Slots of kind text and value have no such form and are no telemetry.
- */
-import { quantitySteps } from '../cbor/steps.ts';
+/** Telemetry: readings of slots over time, as compressed columns (protocol/columns). */
+import { BlockWriter, readBlock, type Series } from '../columns/block.ts';
+import { type Deflate, NO_DICTIONARY, portableDeflate } from '../columns/deflate.ts';
+import { inflate } from '../columns/inflate.ts';
+import { integersOf } from '../columns/integers.ts';
+import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
-import { type Slot, type SlotValue, slotById, slots } from '../slots.ts';
+import { type Slot, type SlotValue, slotById } from '../slots.ts';
 import { count } from './count.ts';
-import { instant, list, quantity, record, required, type Static } from './fields.ts';
+import { bytes, instant, record, required, type Static } from './fields.ts';
 
-const integer = (description: string) => quantity({ unit: '1', resolution: 1, description });
-
-const seriesSchema = record(
-  'TelemetrySeries',
-  {
-    slot: required(1, count('Which slot of Status, by its id (protocol/slots.ts).')),
-    start: required(2, instant({ description: 'Time of the first reading.' })),
-    deltas: required(
-      3,
-      list(
-        quantity({
-          unit: 'ms',
-          resolution: 1,
-          description: 'Time since the reading before; negative where a clock stepped back.',
-        }),
-        {
-          description: 'One for each reading but the first.',
-        },
-      ),
-    ),
-    values: required(
-      4,
-      list(integer('A value as the integer of its slot.'), { minItems: 1, description: 'One for each reading.' }),
-    ),
-  },
-  { description: 'The readings of one slot, in the order they were taken.' },
-);
+/** What one message carries at most: readings, and bytes of columns before compression. Such columns always fit. */
+export const telemetryBounds = { readings: 10_000, size: 1 << 18 } as const;
 
 export const telemetrySchema = record(
   'Telemetry',
   {
-    series: required(1, list(seriesSchema, { description: 'At most one series per slot, by ascending slot id.' })),
+    start: required(1, instant({ description: 'The moment that the times of the readings are counted from.' })),
+    size: required(2, count('Bytes of the columns before compression.', { maximum: telemetryBounds.size })),
+    columns: required(
+      3,
+      bytes({
+        description: 'Columns of times and values, compressed.',
+        coding: 'docs/wire-format.md, "Telemetry"',
+        maxLength: telemetryBounds.size,
+      }),
+    ),
   },
   { description: 'Readings over time.' },
 );
 export type Telemetry = Static<typeof telemetrySchema>;
-export type TelemetrySeries = Static<typeof seriesSchema>;
 
 /** One value of one slot at one time. */
 export interface Reading {
   readonly slot: Slot;
   readonly value: SlotValue;
-  /** UTC milliseconds; a fraction is rounded away. */
+  /** UTC milliseconds. */
   readonly at: number;
 }
 
-/** Both directions between a slot's value and its integer; undefined where there is none. */
-interface Coding {
-  count(value: SlotValue): number | undefined;
-  value(count: number): SlotValue | undefined;
-}
+/** Steps that times are rounded to, ms. */
+export const timeResolutions = [1, 10, 100] as const;
+export type TimeResolution = (typeof timeResolutions)[number];
 
-const codings: readonly (Coding | undefined)[] = slots.map(codingOf);
+export interface TelemetryOptions {
+  /** Step that the times are rounded to, ms, of all slots or of each. The coarser, the smaller. Default 1. */
+  readonly resolution?: TimeResolution | ((slot: Slot) => TimeResolution);
+  /** Compresses; default {@link portableDeflate}. */
+  readonly deflate?: Deflate;
+}
 
 /** Whether readings of the slot can travel as telemetry. */
 export function isTelemetry(slot: Slot): boolean {
-  return codings[slot.index] !== undefined;
+  return integersOf(slot) !== undefined;
 }
 
 /**
  * The columns of readings given in any order of slots; the order within a slot is kept, as are equal times.
- * @throws VigieError `message.malformed` for a slot that is no telemetry and for a value that its slot cannot have
+ * @throws VigieError `message.malformed` for a slot that is no telemetry, for a value that its slot cannot have and
+ * for a time more than 2^51 ms from 1970; `message.unbounded` for more readings than {@link telemetryBounds}
  */
-export function telemetryFromReadings(readings: Iterable<Reading>): Telemetry {
-  const series = new Map<number, TelemetrySeries & { last: number }>();
+export function telemetryFromReadings(readings: Iterable<Reading>, options: TelemetryOptions = {}): Telemetry {
+  const { resolution = 1, deflate = portableDeflate } = options;
+  const blocks = new Map<TimeResolution, BlockWriter>();
+  const tracks: ReturnType<typeof trackOf>[] = [];
+  const trackOf = (slot: Slot) => {
+    const step = typeof resolution === 'number' ? resolution : resolution(slot);
+    const block = blocks.get(step) ?? new BlockWriter(step);
+    blocks.set(step, block);
+    return { step, block, series: block.series(slot.id) };
+  };
+  let total = 0;
+  let start = Number.POSITIVE_INFINITY;
   for (const { slot, value, at } of readings) {
-    const integer = codings[slot.index]?.count(value);
-    const time = Math.round(at);
-    if (integer === undefined || !Number.isSafeInteger(time)) {
+    const integer = integersOf(slot)?.count(value);
+    if (integer === undefined || !(Math.abs(at) <= REACH / 2)) {
       throw new VigieError('message.malformed', `${slot.path} cannot be telemetry with the value ${value} at ${at}`);
     }
-    const known = series.get(slot.id);
-    if (known === undefined) {
-      series.set(slot.id, { slot: slot.id, start: time, deltas: [], values: [integer], last: time });
-      continue;
-    }
-    known.deltas.push(time - known.last);
-    known.values.push(integer);
-    known.last = time;
+    const track = tracks[slot.index] ?? trackOf(slot);
+    tracks[slot.index] = track;
+    track.block.add(track.series, Math.round(at / track.step), integer);
+    if (at < start) start = at;
+    total++;
   }
-  const sorted = [...series.values()].sort((a, b) => a.slot - b.slot);
-  return { series: sorted.map(({ slot, start, deltas, values }) => ({ slot, start, deltas, values })) };
+  if (total > telemetryBounds.readings) throw unbounded(`${total} readings`, telemetryBounds.readings);
+  // A multiple of every resolution, so that the steps are the same in every message.
+  const coarsest = Math.max(1, ...blocks.keys());
+  start = total === 0 ? 0 : Math.floor(start / coarsest) * coarsest;
+  const writer = new NumberWriter();
+  for (const [step, block] of [...blocks].sort(([a], [b]) => a - b)) block.write(start / step, writer);
+  return { start, size: writer.written.length, columns: deflate(writer.written) };
+}
+
+function unbounded(what: string, maximum: number): VigieError {
+  return new VigieError('message.unbounded', `telemetry of ${what}; at most ${maximum} allowed, send it in parts`);
+}
+
+/** Series with their times in UTC milliseconds, by ascending id of their slot. */
+function seriesOf({ start, size, columns }: Telemetry): Series[] {
+  if (size > telemetryBounds.size) throw unbounded(`${size} bytes`, telemetryBounds.size);
+  const reader = new NumberReader(inflate(columns, size, NO_DICTIONARY));
+  const found: Series[] = [];
+  let left: number = telemetryBounds.readings;
+  while (reader.left > 0) {
+    const { resolution, series } = readBlock(reader, left);
+    for (const { slot, times, values } of series) {
+      left -= values.length;
+      found.push({ slot, times: times.map((tick) => start + tick * resolution), values });
+    }
+  }
+  return found.sort((a, b) => a.slot - b.slot);
 }
 
 /**
- * The readings of all series, series by series, each value rounded to the slot's resolution. Left out is what a
- * newer sender knows and this version does not: slots, and names at the end of an enumeration.
- * @throws VigieError `message.malformed` when a series has not one time for each value
+ * The readings of all series, series by series, each value rounded to the slot's resolution and each time to that of
+ * its series. Left out is what a newer sender knows and this version does not: slots, and names at the end of an
+ * enumeration.
+ * @throws VigieError `message.malformed` when the columns are not what docs/wire-format.md says, and
+ * `message.unbounded` beyond {@link telemetryBounds}
  */
 export function readingsFromTelemetry(telemetry: Telemetry): Reading[] {
   const readings: Reading[] = [];
-  for (const series of telemetry.series) {
-    const slot = slotById.get(series.slot);
-    const coding = slot === undefined ? undefined : codings[slot.index];
-    const times = timesOf(series);
+  for (const { slot: id, times, values } of seriesOf(telemetry)) {
+    const slot = slotById.get(id);
+    const coding = slot === undefined ? undefined : integersOf(slot);
     if (slot === undefined || coding === undefined) continue;
     for (const [index, at] of times.entries()) {
-      const value = coding.value(series.values[index] as number);
+      const value = coding.value(values[index]!);
       if (value !== undefined) readings.push({ slot, value, at });
     }
   }
@@ -133,82 +143,17 @@ export interface TelemetryJson {
   }[];
 }
 
-/** @throws VigieError `message.malformed` when a series has not one time for each value */
+/** @throws VigieError as {@link readingsFromTelemetry} */
 export function telemetryJson(telemetry: Telemetry): TelemetryJson {
   return {
-    series: telemetry.series.map((series) => {
-      const slot = slotById.get(series.slot);
-      const coding = slot === undefined ? undefined : codings[slot.index];
+    series: seriesOf(telemetry).map(({ slot: id, times, values }) => {
+      const slot = slotById.get(id);
+      const coding = slot === undefined ? undefined : integersOf(slot);
       return {
-        path: slot?.path ?? `#${series.slot}`,
-        at: timesOf(series),
-        values: series.values.map((integer) => coding?.value(integer) ?? integer),
+        path: slot?.path ?? `#${id}`,
+        at: times,
+        values: values.map((integer) => coding?.value(integer) ?? integer),
       };
     }),
   };
-}
-
-function timesOf(series: TelemetrySeries): number[] {
-  if (series.deltas.length !== series.values.length - 1) {
-    throw new VigieError(
-      'message.malformed',
-      `telemetry of slot ${series.slot} has ${series.values.length} values and ${series.deltas.length} time differences`,
-    );
-  }
-  let at = series.start;
-  return [at, ...series.deltas.map((delta) => (at += delta))];
-}
-
-function codingOf(slot: Slot): Coding | undefined {
-  const values = slot.values ?? [];
-  switch (slot.kind) {
-    case 'quantity':
-      return quantityCoding(slot);
-    case 'instant':
-      return {
-        count: (value) => (Number.isSafeInteger(value) ? (value as number) : undefined),
-        value: (integer) => integer,
-      };
-    case 'flag':
-      return {
-        count: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
-        value: (integer) => (integer === 0 || integer === 1 ? integer === 1 : undefined),
-      };
-    case 'enumeration':
-      return {
-        count: (value) => (values.includes(value as string) ? values.indexOf(value as string) : undefined),
-        value: (position) => values[position],
-      };
-    case 'set':
-      return {
-        count: (value) => (Array.isArray(value) ? bitsOf(value, values) : undefined),
-        value: (bits) => values.filter((_, position) => Math.floor(bits / 2 ** position) % 2 === 1),
-      };
-    case 'text':
-    case 'value':
-      return undefined;
-  }
-}
-
-function quantityCoding(slot: Slot): Coding | undefined {
-  const { resolution = 0, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = slot;
-  if (resolution === 0) return undefined;
-  const steps = quantitySteps({ resolution, minimum, maximum });
-  return {
-    count(value) {
-      const integer = typeof value === 'number' ? steps.count(value) : Number.NaN;
-      return Number.isSafeInteger(integer) ? integer : undefined;
-    },
-    value: (integer) => steps.value(integer),
-  };
-}
-
-function bitsOf(names: readonly unknown[], values: readonly string[]): number | undefined {
-  let bits = 0;
-  for (const name of new Set(names)) {
-    const position = values.indexOf(name as string);
-    if (position < 0) return undefined;
-    bits += 2 ** position;
-  }
-  return bits;
 }

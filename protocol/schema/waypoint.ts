@@ -1,4 +1,4 @@
-import { flag, instant, list, optional, record, required, type Static } from './fields.ts';
+import { bytes, flag, instant, list, optional, record, required, type Static } from './fields.ts';
 import { speed } from './status/kinetic.ts';
 import { altitude, fixStatus, heading, latitude, longitude, positionType, signalQuality } from './status/position.ts';
 
@@ -27,10 +27,29 @@ export const waypointSchema = record(
 );
 export type Waypoint = Static<typeof waypointSchema>;
 
+const points = list(waypointSchema, { description: 'Points in the order they were passed.' });
+
 /** Body of a `waypoint` message. */
 export const waypointMessageSchema = record(
   'WaypointMessage',
-  { points: required(1, list(waypointSchema, { description: 'Points in the order they were passed.' })) },
+  { points: required(1, points) },
   { description: 'Part of the way of the car.' },
 );
 export type WaypointMessage = Static<typeof waypointMessageSchema>;
+
+/** The same as it travels: with either `points` or `columns`, whatever is shorter. */
+export const waypointWireSchema = record(
+  'WaypointMessage',
+  {
+    points: optional(1, points),
+    columns: optional(
+      2,
+      bytes({
+        description: 'The points as columns.',
+        maxLength: 1 << 18,
+        coding: 'docs/wire-format.md, "Waypoints"',
+      }),
+    ),
+  },
+  { description: 'Part of the way of the car.' },
+);

@@ -16,8 +16,9 @@ import { readingLogs } from './logs.ts';
 import { compilerVersion } from './reference.ts';
 import { replaying } from './replay.ts';
 import { markdown, type Section, type Size } from './section.ts';
+import { wire } from './wire.ts';
 
-const sections: readonly Section[] = [decoding, readingLogs, replaying];
+const sections: readonly Section[] = [decoding, readingLogs, replaying, wire];
 const page = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
 
 const { values: options, positionals } = parseArgs({

@@ -61,7 +61,7 @@ const examples: { [K in BodyKind]: Message<K> } = {
   telemetry: {
     ...envelope,
     kind: 'telemetry',
-    body: { series: [{ slot: 17, start: 1_700_000_000_000, deltas: [1000], values: [5000, 5010] }] },
+    body: { start: 1_700_000_000_000, size: 12, columns: new Uint8Array([1, 2, 3]) },
   },
   waypoint: {
     ...envelope,

@@ -1,0 +1,197 @@
+/**
+ * A block: series of readings whose times have one resolution, as columns of numbers (numbers.ts).
+ *
+ *     resolution                       ms of one tick
+ *     series                           how many
+ *     interval                         ticks, see times.ts; 0: none
+ *     moments                          how many in the table of moments; 0: each series has its own times
+ *     slot number, for each series     see slot-numbers.ts
+ *     count, for each series           of readings less one
+ *     step, for each series            what all differences of its values are multiples of
+ *     first value, for each series     signed
+ *     times                            of the table, or of all series
+ *     moments, for each reading        only with a table: places forward since the reading before, less one, signed
+ *     differences, for each reading but the first of a series: in steps, signed
+ *
+ * Columns of one kind lie together, series after series, so that what compresses them finds what is alike.
+ */
+import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
+import { rankOf, readSlots, writeSlots } from './slot-numbers.ts';
+import { stepOf } from './steps.ts';
+import { bitsOf, bitsOfTimes, intervalOf, LONGEST, readTimes, type TimeLists, writeTimes } from './times.ts';
+
+/** The readings of one slot in their order; both lists are of one length, at least 1. */
+export interface Series {
+  /** Id of the slot. */
+  readonly slot: number;
+  /** In ticks since the start of the message, within ±2^51. */
+  readonly times: readonly number[];
+  /** Integers of the slot, within ±2^51. */
+  readonly values: readonly number[];
+}
+
+export interface Block {
+  /** Milliseconds of a tick, at least 1. */
+  readonly resolution: number;
+  readonly series: readonly Series[];
+}
+
+/** Longest tick, ms. */
+const LONGEST_TICK = 60_000;
+
+/** Series of one slot while its readings are gathered. */
+interface Gathering {
+  /** Of its slot, see slot-numbers.ts. */
+  readonly rank: number;
+  /** Of each reading, in the list of moments. */
+  readonly places: number[];
+  readonly values: number[];
+}
+
+/** Gathers readings of one resolution, in the order in which they were taken, and writes their block. */
+export class BlockWriter {
+  readonly #resolution: number;
+  /** In ticks. Readings that come one after the other with one time share an entry. */
+  readonly #moments: number[] = [];
+  readonly #series: Gathering[] = [];
+  #total = 0;
+
+  /** @param resolution milliseconds of a tick. */
+  constructor(resolution: number) {
+    this.#resolution = resolution;
+  }
+
+  /** Adds a slot that has none yet; the result is for {@link add}. */
+  series(slot: number): Gathering {
+    const series: Gathering = { rank: rankOf(slot), places: [], values: [] };
+    this.#series.push(series);
+    return series;
+  }
+
+  /** @param tick counted from wherever the start given to {@link write} is counted from. */
+  add(series: Gathering, tick: number, value: number): void {
+    const moments = this.#moments;
+    if (moments[moments.length - 1] !== tick) moments.push(tick);
+    series.places.push(moments.length - 1);
+    series.values.push(value);
+    this.#total++;
+  }
+
+  /** @param start tick that the times are to be counted from. */
+  write(start: number, writer: NumberWriter): void {
+    const series = this.#series.sort((a, b) => a.rank - b.rank);
+    const times = this.#timesOf(series, start);
+    writer.unsigned(this.#resolution);
+    writer.unsigned(series.length);
+    writer.unsigned(times.interval);
+    writer.unsigned(times.shared ? this.#moments.length : 0);
+    writeSlots(
+      series.map(({ rank }) => rank),
+      writer,
+    );
+    for (const { values } of series) writer.unsigned(values.length - 1);
+    const steps = series.map(({ values }) => stepOf(values));
+    for (const step of steps) writer.unsigned(step);
+    for (const { values } of series) writer.signed(values[0]!);
+    writeTimes(times, writer);
+    if (times.shared) for (const { places } of series) writePlaces(places, writer);
+    for (const [index, { values }] of series.entries()) writeDifferences(values, steps[index]!, writer);
+  }
+
+  /** The form of the times that takes less: moments that series share, or times of each series. */
+  #timesOf(series: readonly Gathering[], start: number): Times {
+    const moments = this.#moments.map((tick) => tick - start);
+    // With one moment in one series only, or nearly so, a table is a detour.
+    const shared = this.#moments.length < this.#total * 0.9 ? timesAs([moments], this.#resolution, true) : undefined;
+    const own = timesAs(
+      series.map(({ places }) => places.map((place) => moments[place]!)),
+      this.#resolution,
+      false,
+    );
+    if (shared === undefined) return own;
+    return bitsOfTimes(shared) + bitsOfPlaces(series) < bitsOfTimes(own) ? shared : own;
+  }
+}
+
+interface Times extends TimeLists {
+  readonly shared: boolean;
+}
+
+function timesAs(lists: readonly (readonly number[])[], resolution: number, shared: boolean): Times {
+  return { shared, lists, interval: intervalOf(lists, resolution) };
+}
+
+function bitsOfPlaces(series: readonly Gathering[]): number {
+  let bits = 0;
+  for (const { places } of series) {
+    let previous = -1;
+    for (const place of places) {
+      bits += bitsOf(place - previous - 1);
+      previous = place;
+    }
+  }
+  return bits;
+}
+
+function writePlaces(places: readonly number[], writer: NumberWriter): void {
+  let previous = -1;
+  for (const place of places) {
+    writer.signed(place - previous - 1);
+    previous = place;
+  }
+}
+
+function writeDifferences(values: readonly number[], step: number, writer: NumberWriter): void {
+  for (let i = 1; i < values.length; i++) writer.signed((values[i]! - values[i - 1]!) / step);
+}
+
+/** Reads a block of at most `limit` readings. Nothing is made room for before as many bytes are there. */
+export function readBlock(reader: NumberReader, limit: number): Block {
+  const resolution = reader.unsigned();
+  if (resolution < 1 || resolution > LONGEST_TICK) throw reader.fault(`have a tick of ${resolution} ms`);
+  const size = reader.unsigned();
+  const interval = reader.unsigned();
+  const moments = reader.unsigned();
+  if (size === 0 || size > reader.left || moments > reader.left) throw reader.fault('promise more than there is');
+  if (interval > LONGEST) throw reader.fault('have an interval beyond 2^31');
+  const slots = readSlots(size, reader);
+  let total = 0;
+  const counts = slots.map(() => {
+    const count = reader.unsigned() + 1;
+    total += count;
+    if (total > limit || total > reader.left) throw reader.fault(`promise ${total} readings or more`);
+    return count;
+  });
+  const steps = slots.map(() => reader.unsigned());
+  if (steps.includes(0)) throw reader.fault('have a step of 0');
+  const firsts = slots.map(() => within(reader.signed(), reader));
+  const times = moments === 0 ? readTimes(counts, interval, reader) : readPlaces(counts, moments, interval, reader);
+  const series = slots.map((slot, index): Series => {
+    const values = [firsts[index]!];
+    for (let i = 1; i < counts[index]!; i++) {
+      values.push(within(values[i - 1]! + reader.signed() * steps[index]!, reader));
+    }
+    return { slot, times: times[index]!, values };
+  });
+  return { resolution, series };
+}
+
+function readPlaces(counts: readonly number[], moments: number, interval: number, reader: NumberReader): number[][] {
+  const [table = []] = readTimes([moments], interval, reader);
+  return counts.map((count) => {
+    const times: number[] = [];
+    let place = -1;
+    while (times.length < count) {
+      place += reader.signed() + 1;
+      const time = table[place];
+      if (time === undefined) throw reader.fault(`name the moment ${place} of ${moments}`);
+      times.push(time);
+    }
+    return times;
+  });
+}
+
+function within(value: number, reader: NumberReader): number {
+  if (Math.abs(value) <= REACH) return value;
+  throw reader.fault('have a value beyond 2^51');
+}

@@ -1,0 +1,19 @@
+/**
+ * Raw deflate (RFC 1951), written. The decoder (inflate.ts) does not care who wrote: whoever has a faster deflate than
+ * the portable one passes it in, and the bytes need not be the same.
+ */
+import { deflateSync } from 'fflate';
+
+/** Compresses to raw deflate, without header and checksum, and without a dictionary. */
+export type Deflate = (bytes: Uint8Array) => Uint8Array;
+
+/** The dictionary of what has none. */
+export const NO_DICTIONARY: Uint8Array = new Uint8Array(0);
+
+/** Works everywhere. */
+export const portableDeflate: Deflate = (bytes) => deflateSync(bytes, { level: 6, mem: 4 });
+
+/** The same, as if `dictionary` had gone before. */
+export function deflateAfter(dictionary: Uint8Array, bytes: Uint8Array): Uint8Array {
+  return deflateSync(bytes, { level: 6, mem: 4, dictionary });
+}

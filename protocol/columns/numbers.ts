@@ -1,0 +1,102 @@
+/**
+ * The numbers that columns are made of: LEB128, seven bits a byte, least first, the top bit set on all but the last
+ * byte. Signed numbers are zig-zag coded before: 0, -1, 1, -2, … become 0, 1, 2, 3, …
+ */
+import { VigieError } from '../errors.ts';
+
+/** Integers of a column lie within ±2^51, so that what is made of two of them on the way is exact in a double. */
+export const REACH: number = 2 ** 51;
+
+export class NumberWriter {
+  #bytes = new Uint8Array(2048);
+  #length = 0;
+
+  /** @param value integer, 0 to 2^53 - 1. */
+  unsigned(value: number): void {
+    this.#reserve();
+    let rest = value;
+    while (rest >= 0x80) {
+      const high = Math.floor(rest / 0x80);
+      this.#bytes[this.#length++] = rest - high * 0x80 + 0x80;
+      rest = high;
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  /** @param value integer within ±(2^53 - 1). */
+  signed(value: number): void {
+    const negative = value < 0 ? 1 : 0;
+    const magnitude = negative === 1 ? -value - 1 : value;
+    // Doubling would leave the exact integers; the lowest seven bits of the double are taken first instead.
+    const high = Math.floor(magnitude / 0x40);
+    const low = (magnitude - high * 0x40) * 2 + negative;
+    this.#reserve();
+    if (high === 0) {
+      this.#bytes[this.#length++] = low;
+      return;
+    }
+    this.#bytes[this.#length++] = low + 0x80;
+    this.unsigned(high);
+  }
+
+  /** What was written; valid until the next number is. */
+  get written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Room for one number more. */
+  #reserve(): void {
+    if (this.#length + 16 <= this.#bytes.length) return;
+    const larger = new Uint8Array(this.#bytes.length * 2);
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+  }
+}
+
+/** Reads what {@link NumberWriter} wrote. All faults are `message.malformed`. */
+export class NumberReader {
+  readonly #bytes: Uint8Array;
+  #position = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Bytes not yet read: at most this many numbers are to come. */
+  get left(): number {
+    return this.#bytes.length - this.#position;
+  }
+
+  unsigned(): number {
+    let value = 0;
+    for (let scale = 1; scale <= 2 ** 49; scale *= 0x80) {
+      const byte = this.#byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (Number.isSafeInteger(value)) return value;
+        break;
+      }
+    }
+    throw this.fault('have a number beyond 2^53');
+  }
+
+  signed(): number {
+    const first = this.#byte();
+    let magnitude = (first & 0x7f) >> 1;
+    if (first >= 0x80) magnitude += this.unsigned() * 0x40;
+    if (magnitude >= Number.MAX_SAFE_INTEGER) throw this.fault('have a number beyond 2^53');
+    return (first & 1) === 1 ? -magnitude - 1 : magnitude;
+  }
+
+  /** The error for columns that say what cannot be. */
+  fault(what: string): VigieError {
+    return new VigieError('message.malformed', `columns ${what} at byte ${this.#position}`);
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#position];
+    if (byte === undefined) throw this.fault('end in the middle');
+    this.#position++;
+    return byte;
+  }
+}

@@ -1,0 +1,9 @@
+/** The greatest common divisor of the differences, 1 when all values are the same. */
+export function stepOf(values: readonly number[]): number {
+  let step = 0;
+  for (let i = 1; i < values.length && step !== 1; i++) {
+    let rest = Math.abs(values[i]! - values[i - 1]!);
+    while (rest !== 0) [step, rest] = [rest, step % rest];
+  }
+  return step === 0 ? 1 : step;
+}

@@ -1,0 +1,159 @@
+/** What the car pays for: bytes on the air of recorded drives, and the work of encoding them. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { deflateRawSync } from 'node:zlib';
+import { Encoder } from 'cbor-x/index-no-eval';
+import { encodeMessage } from '../../protocol/cbor/message.ts';
+import { portableDeflate } from '../../protocol/columns/deflate.ts';
+import { type Reading, type TelemetryOptions, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { figure, median } from './contest.ts';
+import { batchesOf, type Row, readDrives, readingsOf } from './drives.ts';
+import { vehicleData } from './fleetwise.ts';
+import type { Section, Size, Table } from './section.ts';
+
+const folder = fileURLToPath(new URL('../../../shared/data/drives/', import.meta.url));
+/** Times lie up to this far off the full second, ms. */
+const JITTER = 10;
+/** One publish with QoS 1 and its acknowledgement beside the payload, with headers of TCP and IPv4, bytes. */
+const TRANSPORT = 115;
+const HOUR = 3_600_000;
+const BATCHES = [200, 1000] as const;
+/** Batches that are timed in a row. */
+const TIMED = 20;
+
+type Drives = ReadonlyMap<string, readonly Row[]>;
+
+/** One way to put a batch of readings into one payload. */
+interface Encoding {
+  readonly name: string;
+  encode(readings: readonly Reading[]): Uint8Array;
+}
+
+const cborMaps = new Encoder({ useRecords: false, mapsAsObjects: true, variableMapSize: true });
+const utf8 = new TextEncoder();
+
+/** A window of 4 KiB holds a batch, and little memory is quickly set up. */
+const zlib = (bytes: Uint8Array): Uint8Array => deflateRawSync(bytes, { level: 6, memLevel: 5, windowBits: 12 });
+
+function vigie(name: string, options: TelemetryOptions): Encoding {
+  return {
+    name: `**vigie**, ${name}`,
+    encode(readings) {
+      const body = telemetryFromReadings(readings, options);
+      const at = (readings.at(-1)?.at ?? 0) + 500;
+      return encodeMessage({ version: 1, kind: 'telemetry', seq: 5_000, boot: 30, at, clock: 'gnss', body });
+    },
+  };
+}
+
+const fleetwise = (readings: readonly Reading[]): Uint8Array => vehicleData(readings, readings[0]?.at ?? 0);
+
+const encodings: readonly Encoding[] = [
+  {
+    name: 'JSON objects',
+    encode: (readings) =>
+      utf8.encode(JSON.stringify(readings.map(({ slot, value, at }) => ({ path: slot.path, value, at })))),
+  },
+  {
+    name: 'CBOR maps',
+    encode: (readings) => cborMaps.encode(readings.map(({ slot, value, at }) => ({ slot: slot.id, value, at }))),
+  },
+  { name: 'protobuf of FleetWise', encode: fleetwise },
+  { name: 'protobuf of FleetWise, deflate', encode: (readings) => deflateRawSync(fleetwise(readings)) },
+  vigie('zlib', { deflate: zlib }),
+  vigie('portable deflate', { deflate: portableDeflate }),
+  vigie('zlib, times to 10 ms', { deflate: zlib, resolution: 10 }),
+  vigie('zlib, times to 100 ms', { deflate: zlib, resolution: 100 }),
+];
+
+export const wire: Section = {
+  name: 'wire',
+  title: 'Bytes on the air',
+  text: `Recorded drives, 27 OBD signals once a second, the time of each off the full second by up to ${JITTER} ms of its own.
+Ours are whole messages, envelope included; the others are the readings alone. No drive had a part in making the format.
+The drives lie beside the project, not in it, and are measured where they are there.`,
+  async run(size) {
+    if (!existsSync(folder)) return [];
+    const drives = readDrives(folder);
+    return [compare(drives, false, size), compare(drives, true, size), anHour(drives)];
+  },
+};
+
+function compare(drives: Drives, onChange: boolean, size: Size): Table {
+  const [small, large] = BATCHES.map((batch) =>
+    [...drives.values()].flatMap((rows) =>
+      batchesOf(readingsOf(rows, { onChange, together: false, jitter: JITTER }), batch),
+    ),
+  ) as [Reading[][], Reading[][]];
+  const times = timesOf(small, size.rounds);
+  return {
+    title: onChange ? 'A reading when its value changes' : 'Every sample',
+    columns: ['encoding', ...BATCHES.map((batch) => `bytes a reading, ${batch} a batch`), 'µs of CPU for 200 readings'],
+    rows: encodings.map((encoding, index) => ({
+      cells: [
+        encoding.name,
+        ...[small, large].map((batches) => figure(bytesPerReading(encoding, batches))),
+        figure(times[index] ?? Number.NaN),
+      ],
+    })),
+    notes: [
+      `${small.length} batches of ${BATCHES[0]} and ${large.length} of ${BATCHES[1]} readings from ${drives.size} drives.`,
+      'FleetWise compresses with snappy, which is not installed; deflate compresses better than snappy.',
+    ],
+  };
+}
+
+function bytesPerReading(encoding: Encoding, batches: readonly Reading[][]): number {
+  let bytes = 0;
+  let readings = 0;
+  for (const batch of batches) {
+    bytes += encoding.encode(batch).length;
+    readings += batch.length;
+  }
+  return bytes / readings;
+}
+
+/** Microseconds of CPU a batch, by encoding; they take turns round by round. */
+function timesOf(batches: readonly Reading[][], rounds: number): number[] {
+  const times = encodings.map((): number[] => []);
+  for (let round = -3; round < rounds; round++) {
+    for (const [index, encoding] of encodings.entries()) {
+      const from = ((round + 3) * TIMED) % Math.max(1, batches.length - TIMED);
+      const before = process.cpuUsage();
+      for (const batch of batches.slice(from, from + TIMED)) encoding.encode(batch);
+      const { user, system } = process.cpuUsage(before);
+      if (round >= 0) times[index]?.push((user + system) / TIMED);
+    }
+  }
+  return times.map((found) => median(found.sort((a, b) => a - b)));
+}
+
+/** The first hour of the longest drive, a reading when its value changes. */
+function anHour(drives: Drives): Table {
+  const [longest = []] = [...drives.values()].sort((a, b) => b.length - a.length);
+  const all = readingsOf(longest, { onChange: true, together: false, jitter: JITTER });
+  const readings = all.filter(({ at }) => at < (all[0]?.at ?? 0) + HOUR);
+  return {
+    title: `An hour of a drive, ${readings.length.toLocaleString('en')} readings on change`,
+    columns: ['encoding', ...BATCHES.flatMap((batch) => [`payload, ${batch} a batch`, 'with transport'])],
+    rows: encodings.map((encoding) => ({
+      cells: [
+        encoding.name,
+        ...BATCHES.flatMap((size) => {
+          const batches = Array.from({ length: Math.ceil(readings.length / size) }, (_, batch) =>
+            readings.slice(batch * size, (batch + 1) * size),
+          );
+          const payload = batches.reduce((sum, batch) => sum + encoding.encode(batch).length, 0);
+          return [kilobytes(payload), kilobytes(payload + batches.length * TRANSPORT)];
+        }),
+      ],
+    })),
+    notes: [
+      `Transport: ${TRANSPORT} bytes a publish with QoS 1 over TCP, acknowledgement included; TLS adds about 44.`,
+    ],
+  };
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}

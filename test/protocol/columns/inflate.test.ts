@@ -1,0 +1,100 @@
+import { constants, deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { deflateAfter, NO_DICTIONARY, portableDeflate } from '../../../protocol/columns/deflate.ts';
+import { inflate } from '../../../protocol/columns/inflate.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+
+/** Bytes with repetitions, so that every kind of block and long matches come up. */
+const content = fc
+  .array(fc.tuple(fc.uint8Array({ maxLength: 40 }), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 60 }))), {
+    maxLength: 40,
+  })
+  .map((parts) =>
+    Uint8Array.from(
+      parts.flatMap(([bytes, times]) =>
+        Array(times)
+          .fill([...bytes])
+          .flat(),
+      ),
+    ),
+  );
+
+const strategies = [
+  constants.Z_DEFAULT_STRATEGY,
+  constants.Z_FILTERED,
+  constants.Z_HUFFMAN_ONLY,
+  constants.Z_RLE,
+  constants.Z_FIXED,
+];
+
+const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'hex'));
+
+describe('inflate', () => {
+  test('reads what zlib writes, at every level and in every way', () => {
+    const options = fc.record({ level: fc.integer({ min: 0, max: 9 }), strategy: fc.constantFrom(...strategies) });
+    fc.assert(
+      fc.property(content, content, options, (bytes, dictionary, how) => {
+        expect(inflate(deflateRawSync(bytes, how), bytes.length, NO_DICTIONARY)).toEqual(bytes);
+        if (dictionary.length === 0) return;
+        expect(inflate(deflateRawSync(bytes, { ...how, dictionary }), bytes.length, dictionary)).toEqual(bytes);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('reads what the portable deflate writes', () => {
+    fc.assert(
+      fc.property(content, content, (bytes, dictionary) => {
+        expect(inflate(portableDeflate(bytes), bytes.length, NO_DICTIONARY)).toEqual(bytes);
+        expect(inflate(deflateAfter(dictionary, bytes), bytes.length, dictionary)).toEqual(bytes);
+      }),
+    );
+  });
+
+  test('reads across the window of 32 KiB', () => {
+    const bytes = new Uint8Array(200_000).map((_, i) => (i * i) >> 7);
+    expect(inflate(deflateRawSync(bytes), bytes.length, NO_DICTIONARY)).toEqual(bytes);
+  });
+
+  test('gives at most what was announced, and makes no room that the input could not fill', () => {
+    const bomb = deflateRawSync(new Uint8Array(50_000_000));
+    expect(() => inflate(bomb, 1000, NO_DICTIONARY)).toThrow(/gives more than 1000 bytes/);
+    expect(() => inflate(bomb.subarray(0, 10), 1 << 30, NO_DICTIONARY)).toThrow(/cannot give 1073741824 bytes from 10/);
+  });
+
+  test.each<[string, string, number, RegExp]>([
+    ['nothing', '', 0, /ends in the middle/],
+    ['fewer bytes than announced', '0300', 1, /gives 0 bytes, not 1/],
+    ['bytes behind the end', '030000', 0, /goes on behind its end/],
+    ['a block of type 3', '07', 0, /type 3/],
+    ['a stored block whose length is not confirmed', '010100ffff00', 1, /not confirmed/],
+    ['half a stored block', '010200fdff00', 2, /ends in the middle/],
+    ['a distance before the beginning', '030200', 3, /before the beginning/],
+    ['an incomplete code', '05e0810000000000100000', 1, /no code|ends in/],
+  ])('%s is refused', (_, text, size, message) => {
+    expect(() => inflate(hex(text), size, NO_DICTIONARY)).toThrow(
+      expect.objectContaining({ code: 'message.malformed', message: expect.stringMatching(message) }),
+    );
+  });
+
+  test('any bytes give bytes of the announced length or a VigieError', () => {
+    const mutated = fc
+      .tuple(content, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.integer({ min: 0, max: 9 }))
+      .map(([bytes, changes, level]) => {
+        const compressed = Uint8Array.from(deflateRawSync(bytes, { level }));
+        for (const [at, byte] of changes) compressed[at % compressed.length] = byte;
+        return compressed;
+      });
+    fc.assert(
+      fc.property(fc.oneof(mutated, fc.uint8Array({ maxLength: 80 })), fc.nat(3000), (compressed, size) => {
+        try {
+          expect(inflate(compressed, size, NO_DICTIONARY)).toHaveLength(size);
+        } catch (error) {
+          expect(error).toBeInstanceOf(VigieError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
