@@ -1,3 +1,4 @@
+import type { Deflate } from '../protocol/columns/deflate.ts';
 import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import { downKind } from '../protocol/topics.ts';
 import { Channels } from './channels.ts';
@@ -49,6 +50,8 @@ export interface AgentPorts {
   readonly memory: Memory;
   /** Records for readers, in the commits of `store`. */
   readonly records: RecordStore;
+  /** Compresses telemetry; default: the portable one. */
+  readonly deflate?: Deflate;
 }
 
 export interface AgentOptions {
@@ -88,7 +91,7 @@ export class Agent implements LinkEvents {
     this.#ports = ports;
     this.#options = options;
     this.#profile = profile;
-    const { clock, log, link, store } = ports;
+    const { clock, log, link, store, deflate } = ports;
     this.#mapping = new Mapping(this.status, this.#channels, profile);
     this.#outbox = new Outbox(store, link, clock, log, options);
     const records = new Records(this.#outbox, ports.records, log);
@@ -102,7 +105,15 @@ export class Agent implements LinkEvents {
     });
     const { status } = this;
     const channels = this.#channels;
-    this.#pipeline = pipeline({ status, channels, writer: this.#mapping, publisher: this.#outbox, records, profile });
+    this.#pipeline = pipeline({
+      status,
+      channels,
+      writer: this.#mapping,
+      publisher: this.#outbox,
+      records,
+      profile,
+      deflate,
+    });
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
     this.#mapping.resume();

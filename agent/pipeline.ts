@@ -1,3 +1,4 @@
+import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
 import type { Publisher } from './ports.ts';
@@ -34,10 +35,11 @@ export interface PipelineParts {
   readonly publisher: Publisher;
   readonly records: Records;
   readonly profile: VehicleProfile;
+  readonly deflate?: Deflate | undefined;
 }
 
 /** Everything that a change of Status or of a channel reaches, in order. */
-export function pipeline({ status, channels, writer, publisher, records, profile }: PipelineParts): Pipeline {
+export function pipeline({ status, channels, writer, publisher, records, profile, deflate }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
   const statusRecorder = new StatusRecorder(status, publisher);
@@ -45,12 +47,14 @@ export function pipeline({ status, channels, writer, publisher, records, profile
     // First: alerts and collisions say during which trip they were.
     trips,
     // It keeps every reading of the last seconds, which a car that never tells of a crash is spared.
-    ...(tellsOfCrashes(profile) ? [new CollisionRecorder({ status, records, trips, rule: profile.collisions })] : []),
+    ...(tellsOfCrashes(profile)
+      ? [new CollisionRecorder({ status, records, trips, rule: profile.collisions, deflate })]
+      : []),
     new AlarmRecorder(status, writer, records),
     thefts,
     new AlertRecorder({ status, records, trips, rules: profile.alerts }),
     new MaintenanceRecorder(status, records),
-    new TelemetryRecorder(status, records, profile.telemetry),
+    new TelemetryRecorder(status, records, profile.telemetry, deflate),
     new WaypointRecorder(status, records, profile.waypoints),
     statusRecorder,
   ];

@@ -1,7 +1,7 @@
 /** What the core knows of earlier: how it is written down at every commit, and taken up after the next start. */
 import { statusObjects } from '../protocol/slots.ts';
 import type { Log, Memory } from './ports.ts';
-import type { Recorder } from './recorders/recorder.ts';
+import { PARTS, type Recorder } from './recorders/recorder.ts';
 import type { Records } from './records.ts';
 import type { Status, StatusObserver } from './status.ts';
 
@@ -48,6 +48,8 @@ export class Recollection implements StatusObserver {
       this.#attempt(recorder.name, () => {
         const state = memory.recall(recorder.name);
         if (state !== undefined) recorder.restore?.(state);
+        const parts = Array.from({ length: PARTS }, (_, key) => memory.recall(`${recorder.name}/${key}`));
+        recorder.restoreParts?.(parts.filter((part) => part !== undefined));
       });
     }
   }
@@ -63,6 +65,7 @@ export class Recollection implements StatusObserver {
     yield [RECORDS, this.#records.state()];
     for (const recorder of this.#recorders) {
       if (recorder.state !== undefined) yield [recorder.name, recorder.state()];
+      for (const [key, value] of recorder.parts?.() ?? []) yield [`${recorder.name}/${key}`, value];
     }
   }
 

@@ -15,6 +15,7 @@ import type {
   SignatureVerifier,
 } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
 import { passing } from './keeping.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
@@ -75,6 +76,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
       store,
       ledger,
       ...passing(),
+      deflate,
       link: {
         get connected() {
           return link.connected;

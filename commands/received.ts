@@ -1,5 +1,6 @@
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
+import type { Message } from '../protocol/schema/message.ts';
 import { telemetryJson } from '../protocol/schema/telemetry.ts';
 
 /** A message as `watch` and `replay` print it: the body as JSON by schema names. */
@@ -13,7 +14,14 @@ export interface Received {
 export function toLine(topic: string, payload: Uint8Array): Received {
   const message = decodeMessage(payload);
   const { seq, at } = message;
-  return { topic, seq, at, body: message.kind === 'telemetry' ? telemetryJson(message.body) : message.body };
+  return { topic, seq, at, body: readable(message) };
+}
+
+/** The body with readings as paths, times and values. */
+function readable(message: Message): unknown {
+  if (message.kind === 'telemetry') return telemetryJson(message.body);
+  if (message.kind !== 'collision' || message.body.readings === undefined) return message.body;
+  return { ...message.body, readings: telemetryJson(message.body.readings) };
 }
 
 /** Numbers further below the highest are not remembered: the car numbers on for ever. */

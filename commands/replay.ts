@@ -11,6 +11,7 @@ import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { reportFaults } from './decode.ts';
+import { deflate } from './deflate.ts';
 import { passing } from './keeping.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
@@ -77,6 +78,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       store: memoryOutboxStore(),
       ledger: { data: emptyLedger, write: async () => undefined },
       ...passing(),
+      deflate,
       link: {
         connected: true,
         publish: async ({ topic, payload }) => {

@@ -87,6 +87,9 @@ const telemetryRule = closed(
     interval: Type.Optional(duration('At most one reading in this time')),
     deadBand: Type.Optional(number("A change smaller than this, in the path's unit, is none", { minimum: 0 })),
     heartbeat: Type.Optional(duration('A reading is repeated after this time without change')),
+    resolution: Type.Optional(
+      choice(['1ms', '10ms', '100ms'], 'Step that the times of readings are rounded to on the way to the cloud'),
+    ),
   },
   'When a change becomes telemetry',
 );

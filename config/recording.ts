@@ -77,7 +77,15 @@ function combine(input: TelemetryInput, rest: TelemetryRule): TelemetryRule {
     interval: input.interval === undefined ? rest.interval : readDuration(input.interval),
     deadBand: input.deadBand ?? rest.deadBand,
     heartbeat: input.heartbeat === undefined ? rest.heartbeat : readDuration(input.heartbeat),
+    ...resolutionOf(input, rest),
   };
+}
+
+const steps = { '1ms': 1, '10ms': 10, '100ms': 100 } as const;
+
+function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick<TelemetryRule, 'resolution'> {
+  if (resolution !== undefined) return { resolution: steps[resolution] };
+  return rest.resolution === undefined ? {} : { resolution: rest.resolution };
 }
 
 function checkRule(rule: TelemetryRule, at: string, findings: Findings): void {

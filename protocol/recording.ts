@@ -8,6 +8,8 @@ export interface TelemetryRule {
   readonly deadBand: number;
   /** A reading is repeated after this many ms without change. */
   readonly heartbeat: number;
+  /** Step that the times of readings are rounded to, ms; absent: 1. The coarser, the fewer bytes. */
+  readonly resolution?: 1 | 10 | 100;
 }
 
 export interface WaypointRule {

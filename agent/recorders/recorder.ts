@@ -1,6 +1,9 @@
 import type { ChannelObserver } from '../channels.ts';
 import type { StatusObserver } from '../status.ts';
 
+/** Bound on the parts of a recorder's state. */
+export const PARTS = 64;
+
 /**
  * Turns changes of Status and channels into records. All time it knows is that of the readings and of the ticks,
  * UTC milliseconds; it has no timers of its own, so that a replay does the same as the drive.
@@ -14,6 +17,13 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
   flush(now: number): void;
   /** What must be known again after a power cut: data of CBOR's types, asked at every commit. */
   state?(): unknown;
+  /**
+   * State in several parts, each written only when it differs from before: what grows is not written whole each time.
+   * The keys are `0` to {@link PARTS} - 1; undefined forgets a part.
+   */
+  parts?(): Iterable<readonly [key: number, value: unknown]>;
+  /** Takes up the parts of an earlier run, in order; called after {@link restore}. */
+  restoreParts?(parts: readonly unknown[]): void;
   /** Takes up what {@link state} gave in an earlier run. Throws a VigieError when that is not it; then it starts anew. */
   restore?(state: unknown): void;
   /** The clock became known: times up to now were `by` ms behind. */

@@ -1,16 +1,24 @@
+import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import type { TelemetryRule } from '../../protocol/recording.ts';
-import { isTelemetry, type Reading, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
-import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import {
+  isTelemetry,
+  type Reading,
+  type TimeResolution,
+  telemetryBounds,
+  telemetryFromReadings,
+} from '../../protocol/schema/telemetry.ts';
+import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
 import type { VehicleProfile } from '../profile.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
-import type { Recorder } from './recorder.ts';
+import { PARTS, type Recorder } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
 /** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
 const STEP = 10_000;
-/** A batch is closed after this many readings, or at the tick after it was opened: on disk within a second. */
-const BATCH = 500;
+/** A batch is closed after this many readings, or when its first is so old, ms: the longer, the fewer bytes a reading. */
+const BATCH = { readings: 1_000, age: PARTS * 1_000 - 4_000 };
 
 interface Track {
   readonly slot: Slot;
@@ -23,31 +31,52 @@ interface Track {
   heldAt: number;
 }
 
+/** What is kept of a reading until its batch is closed: id of the slot, time, value. */
+type Draft = readonly [slot: number, at: number, value: SlotValue];
+
 /**
  * Records readings on change: at most one per interval and slot (the last of the interval is kept, so the series
- * ends on the true value), quantities beyond their dead-band, and a heartbeat while a value stays the same.
+ * ends on the true value), quantities beyond their dead-band, and a heartbeat while a value stays the same. Readings
+ * travel in batches; until one is closed, each second's readings are a part of the recorder's state.
  */
 export class TelemetryRecorder implements Recorder {
   readonly name = 'telemetry';
   readonly #status: StatusReader;
   readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
+  readonly #deflate: Deflate;
   readonly #tracks = new Map<Slot, Track>();
   readonly #held = new Set<Track>();
-  #batch: Reading[] = [];
+  /** Seconds of the batch that is open, those of the present one last. */
+  #seconds: Reading[][] = [[]];
+  #readings = 0;
+  /** Parts that the last commit may have written. */
+  #written = 0;
 
-  constructor(status: StatusReader, records: Records, rules: VehicleProfile['telemetry']) {
+  constructor(
+    status: StatusReader,
+    records: Records,
+    rules: VehicleProfile['telemetry'],
+    deflate: Deflate = portableDeflate,
+  ) {
     this.#status = status;
     this.#records = records;
     this.#rules = rules;
+    this.#deflate = deflate;
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
     if (!isTelemetry(slot)) return;
     let track = this.#tracks.get(slot);
     if (track === undefined) {
-      const rule = this.#rules[slot.path] ?? this.#rules['default'] ?? FALLBACK;
-      track = { slot, rule, value: undefined, at: Number.NEGATIVE_INFINITY, held: undefined, heldAt: 0 };
+      track = {
+        slot,
+        rule: this.#rule(slot),
+        value: undefined,
+        at: Number.NEGATIVE_INFINITY,
+        held: undefined,
+        heldAt: 0,
+      };
       this.#tracks.set(slot, track);
     }
     const { rule } = track;
@@ -79,20 +108,56 @@ export class TelemetryRecorder implements Recorder {
       if (!passed(track.at, now, track.rule.heartbeat) || !this.#status.fresh(track.slot, now)) continue;
       this.#record(track, this.#status.value(track.slot) as SlotValue, now);
     }
+    const first = this.#seconds[0]?.[0];
+    if (first === undefined) return;
+    if (this.#readings >= BATCH.readings || now - first.at >= BATCH.age || now < first.at - STEP) this.#close();
+    else if ((this.#seconds.at(-1) as Reading[]).length > 0) this.#seconds.push([]);
+  }
+
+  flush(): void {
+    for (const track of this.#held) this.#record(track, track.held as SlotValue, track.heldAt);
     this.#close();
   }
 
-  flush(_now: number): void {
-    for (const track of this.#held) this.#record(track, track.held as SlotValue, track.heldAt);
-    this.#close();
+  *parts(): Generator<readonly [number, unknown]> {
+    const drafts = this.#seconds.filter((second) => second.length > 0);
+    for (const [key, second] of drafts.entries()) {
+      yield [key, second.map(({ slot, at, value }): Draft => [slot.id, at, value])];
+    }
+    for (let key = drafts.length; key < this.#written; key++) yield [key, undefined];
+    this.#written = drafts.length;
+  }
+
+  restoreParts(parts: readonly unknown[]): void {
+    this.#written = PARTS;
+    this.#seconds = [];
+    for (const part of parts) {
+      if (!Array.isArray(part)) throw new VigieError('input.malformed', 'readings that were kept are no list');
+      const readings = (part as readonly Draft[]).flatMap(([id, at, value]) => {
+        const slot = slotById.get(id);
+        return slot === undefined ? [] : [{ slot, at, value }];
+      });
+      this.#readings += readings.length;
+      this.#seconds.push(readings);
+    }
+    this.#seconds.push([]);
+  }
+
+  correct(by: number): void {
+    this.#seconds = this.#seconds.map((second) => second.map((reading) => ({ ...reading, at: reading.at + by })));
+    for (const track of this.#tracks.values()) {
+      track.at += by;
+      track.heldAt += by;
+    }
   }
 
   #record(track: Track, value: SlotValue, at: number): void {
     this.#release(track);
     track.value = value;
     track.at = at;
-    this.#batch.push({ slot: track.slot, value, at: Math.round(at) });
-    if (this.#batch.length >= BATCH) this.#close();
+    (this.#seconds.at(-1) as Reading[]).push({ slot: track.slot, value, at: Math.round(at) });
+    this.#readings++;
+    if (this.#readings >= telemetryBounds.readings) this.#close();
   }
 
   /** What was held back is overtaken by a newer reading. */
@@ -102,12 +167,18 @@ export class TelemetryRecorder implements Recorder {
   }
 
   #close(): void {
-    if (this.#batch.length === 0) return;
-    const readings = this.#batch;
-    this.#batch = [];
+    const readings = this.#seconds.flat();
+    this.#seconds = [[]];
+    this.#readings = 0;
+    if (readings.length === 0) return;
     let from = Number.POSITIVE_INFINITY;
     for (const { at } of readings) if (at < from) from = at;
-    this.#records.append('telemetry', telemetryFromReadings(readings), from);
+    const resolution = (slot: Slot): TimeResolution => this.#rule(slot).resolution ?? 1;
+    this.#records.append('telemetry', telemetryFromReadings(readings, { resolution, deflate: this.#deflate }), from);
+  }
+
+  #rule(slot: Slot): TelemetryRule {
+    return this.#rules[slot.path] ?? this.#rules['default'] ?? FALLBACK;
   }
 }
 

@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate20;
-var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "longestBackOff": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } } } }, "additionalProperties": false };
+var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "longestBackOff": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } } } }, "additionalProperties": false };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern4 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 var pattern5 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
@@ -1476,7 +1476,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
           let data52 = data51[key18];
           if (data52 && typeof data52 == "object" && !Array.isArray(data52)) {
             for (const key19 in data52) {
-              if (!(key19 === "interval" || key19 === "deadBand" || key19 === "heartbeat")) {
+              if (!(key19 === "interval" || key19 === "deadBand" || key19 === "heartbeat" || key19 === "resolution")) {
                 const err131 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err131];
@@ -1594,32 +1594,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
             }
-          } else {
-            const err142 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-            if (vErrors === null) {
-              vErrors = [err142];
-            } else {
-              vErrors.push(err142);
+            if (data52.resolution !== void 0) {
+              let data56 = data52.resolution;
+              if (typeof data56 !== "string") {
+                const err142 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err142];
+                } else {
+                  vErrors.push(err142);
+                }
+                errors++;
+              }
+              if (!(data56 === "1ms" || data56 === "10ms" || data56 === "100ms")) {
+                const err143 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/enum", keyword: "enum", params: { allowedValues: schema31.properties.telemetry.additionalProperties.properties.resolution.enum }, message: "must be equal to one of the allowed values" };
+                if (vErrors === null) {
+                  vErrors = [err143];
+                } else {
+                  vErrors.push(err143);
+                }
+                errors++;
+              }
             }
-            errors++;
-          }
-        }
-      } else {
-        const err143 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err143];
-        } else {
-          vErrors.push(err143);
-        }
-        errors++;
-      }
-    }
-    if (data.waypoints !== void 0) {
-      let data56 = data.waypoints;
-      if (data56 && typeof data56 == "object" && !Array.isArray(data56)) {
-        for (const key20 in data56) {
-          if (!(key20 === "interval" || key20 === "distance" || key20 === "heading" || key20 === "error")) {
-            const err144 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 }, message: "must NOT have additional properties" };
+          } else {
+            const err144 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
               vErrors = [err144];
             } else {
@@ -1628,40 +1625,44 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data56.interval !== void 0) {
-          let data57 = data56.interval;
-          if (!(typeof data57 == "number" && (!(data57 % 1) && !isNaN(data57))) && typeof data57 !== "string") {
-            const err145 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/type", keyword: "type", params: { type: schema31.properties.waypoints.properties.interval.type }, message: "must be integer,string" };
+      } else {
+        const err145 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err145];
+        } else {
+          vErrors.push(err145);
+        }
+        errors++;
+      }
+    }
+    if (data.waypoints !== void 0) {
+      let data57 = data.waypoints;
+      if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
+        for (const key20 in data57) {
+          if (!(key20 === "interval" || key20 === "distance" || key20 === "heading" || key20 === "error")) {
+            const err146 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err145];
+              vErrors = [err146];
             } else {
-              vErrors.push(err145);
+              vErrors.push(err146);
             }
             errors++;
           }
-          if (typeof data57 == "number") {
-            if (data57 > 31536e7 || isNaN(data57)) {
-              const err146 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err146];
-              } else {
-                vErrors.push(err146);
-              }
-              errors++;
+        }
+        if (data57.interval !== void 0) {
+          let data58 = data57.interval;
+          if (!(typeof data58 == "number" && (!(data58 % 1) && !isNaN(data58))) && typeof data58 !== "string") {
+            const err147 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/type", keyword: "type", params: { type: schema31.properties.waypoints.properties.interval.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err147];
+            } else {
+              vErrors.push(err147);
             }
-            if (data57 < 1 || isNaN(data57)) {
-              const err147 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err147];
-              } else {
-                vErrors.push(err147);
-              }
-              errors++;
-            }
+            errors++;
           }
-          if (typeof data57 === "string") {
-            if (!pattern10.test(data57)) {
-              const err148 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+          if (typeof data58 == "number") {
+            if (data58 > 31536e7 || isNaN(data58)) {
+              const err148 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err148];
               } else {
@@ -1669,13 +1670,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          }
-        }
-        if (data56.distance !== void 0) {
-          let data58 = data56.distance;
-          if (typeof data58 == "number") {
-            if (data58 > 1e5 || isNaN(data58)) {
-              const err149 = { instancePath: instancePath + "/waypoints/distance", schemaPath: "#/properties/waypoints/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
+            if (data58 < 1 || isNaN(data58)) {
+              const err149 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
               if (vErrors === null) {
                 vErrors = [err149];
               } else {
@@ -1683,8 +1679,10 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data58 <= 0 || isNaN(data58)) {
-              const err150 = { instancePath: instancePath + "/waypoints/distance", schemaPath: "#/properties/waypoints/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+          }
+          if (typeof data58 === "string") {
+            if (!pattern10.test(data58)) {
+              const err150 = { instancePath: instancePath + "/waypoints/interval", schemaPath: "#/properties/waypoints/properties/interval/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
               if (vErrors === null) {
                 vErrors = [err150];
               } else {
@@ -1692,21 +1690,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          } else {
-            const err151 = { instancePath: instancePath + "/waypoints/distance", schemaPath: "#/properties/waypoints/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-            if (vErrors === null) {
-              vErrors = [err151];
-            } else {
-              vErrors.push(err151);
-            }
-            errors++;
           }
         }
-        if (data56.heading !== void 0) {
-          let data59 = data56.heading;
+        if (data57.distance !== void 0) {
+          let data59 = data57.distance;
           if (typeof data59 == "number") {
-            if (data59 > 180 || isNaN(data59)) {
-              const err152 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 }, message: "must be <= 180" };
+            if (data59 > 1e5 || isNaN(data59)) {
+              const err151 = { instancePath: instancePath + "/waypoints/distance", schemaPath: "#/properties/waypoints/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
+              if (vErrors === null) {
+                vErrors = [err151];
+              } else {
+                vErrors.push(err151);
+              }
+              errors++;
+            }
+            if (data59 <= 0 || isNaN(data59)) {
+              const err152 = { instancePath: instancePath + "/waypoints/distance", schemaPath: "#/properties/waypoints/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
               if (vErrors === null) {
                 vErrors = [err152];
               } else {
@@ -1714,30 +1713,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data59 <= 0 || isNaN(data59)) {
-              const err153 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err153];
-              } else {
-                vErrors.push(err153);
-              }
-              errors++;
-            }
           } else {
-            const err154 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            const err153 = { instancePath: instancePath + "/waypoints/distance", schemaPath: "#/properties/waypoints/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
             if (vErrors === null) {
-              vErrors = [err154];
+              vErrors = [err153];
             } else {
-              vErrors.push(err154);
+              vErrors.push(err153);
             }
             errors++;
           }
         }
-        if (data56.error !== void 0) {
-          let data60 = data56.error;
+        if (data57.heading !== void 0) {
+          let data60 = data57.heading;
           if (typeof data60 == "number") {
-            if (data60 > 1e4 || isNaN(data60)) {
-              const err155 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 }, message: "must be <= 10000" };
+            if (data60 > 180 || isNaN(data60)) {
+              const err154 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 }, message: "must be <= 180" };
+              if (vErrors === null) {
+                vErrors = [err154];
+              } else {
+                vErrors.push(err154);
+              }
+              errors++;
+            }
+            if (data60 <= 0 || isNaN(data60)) {
+              const err155 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
               if (vErrors === null) {
                 vErrors = [err155];
               } else {
@@ -1745,107 +1744,107 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data60 <= 0 || isNaN(data60)) {
-              const err156 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+          } else {
+            const err156 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err156];
+            } else {
+              vErrors.push(err156);
+            }
+            errors++;
+          }
+        }
+        if (data57.error !== void 0) {
+          let data61 = data57.error;
+          if (typeof data61 == "number") {
+            if (data61 > 1e4 || isNaN(data61)) {
+              const err157 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 }, message: "must be <= 10000" };
               if (vErrors === null) {
-                vErrors = [err156];
+                vErrors = [err157];
               } else {
-                vErrors.push(err156);
+                vErrors.push(err157);
+              }
+              errors++;
+            }
+            if (data61 <= 0 || isNaN(data61)) {
+              const err158 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err158];
+              } else {
+                vErrors.push(err158);
               }
               errors++;
             }
           } else {
-            const err157 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            const err159 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" }, message: "must be number" };
             if (vErrors === null) {
-              vErrors = [err157];
+              vErrors = [err159];
             } else {
-              vErrors.push(err157);
+              vErrors.push(err159);
             }
             errors++;
           }
         }
       } else {
-        const err158 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err160 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err158];
+          vErrors = [err160];
         } else {
-          vErrors.push(err158);
+          vErrors.push(err160);
         }
         errors++;
       }
     }
     if (data.alerts !== void 0) {
-      let data61 = data.alerts;
-      if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
-        for (const key21 in data61) {
-          const _errs152 = errors;
+      let data62 = data.alerts;
+      if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
+        for (const key21 in data62) {
+          const _errs154 = errors;
           if (typeof key21 === "string") {
             if (!pattern30.test(key21)) {
-              const err159 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, message: 'must match pattern "^[A-Za-z0-9]{1,100}$"', propertyName: key21 };
+              const err161 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, message: 'must match pattern "^[A-Za-z0-9]{1,100}$"', propertyName: key21 };
               if (vErrors === null) {
-                vErrors = [err159];
+                vErrors = [err161];
               } else {
-                vErrors.push(err159);
+                vErrors.push(err161);
               }
               errors++;
             }
           } else {
-            const err160 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key21 };
+            const err162 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key21 };
             if (vErrors === null) {
-              vErrors = [err160];
+              vErrors = [err162];
             } else {
-              vErrors.push(err160);
+              vErrors.push(err162);
             }
             errors++;
           }
-          var valid39 = _errs152 === errors;
+          var valid39 = _errs154 === errors;
           if (!valid39) {
-            const err161 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key21 }, message: "property name must be valid" };
+            const err163 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key21 }, message: "property name must be valid" };
             if (vErrors === null) {
-              vErrors = [err161];
+              vErrors = [err163];
             } else {
-              vErrors.push(err161);
+              vErrors.push(err163);
             }
             errors++;
           }
         }
-        for (const key22 in data61) {
-          let data62 = data61[key22];
-          if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
-            if (data62.signal === void 0) {
-              const err162 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+        for (const key22 in data62) {
+          let data63 = data62[key22];
+          if (data63 && typeof data63 == "object" && !Array.isArray(data63)) {
+            if (data63.signal === void 0) {
+              const err164 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
               if (vErrors === null) {
-                vErrors = [err162];
+                vErrors = [err164];
               } else {
-                vErrors.push(err162);
+                vErrors.push(err164);
               }
               errors++;
             }
-            for (const key23 in data62) {
+            for (const key23 in data63) {
               if (!func1.call(schema31.properties.alerts.additionalProperties.properties, key23)) {
-                const err163 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 }, message: "must NOT have additional properties" };
-                if (vErrors === null) {
-                  vErrors = [err163];
-                } else {
-                  vErrors.push(err163);
-                }
-                errors++;
-              }
-            }
-            if (data62.signal !== void 0) {
-              let data63 = data62.signal;
-              if (typeof data63 === "string") {
-                if (!pattern12.test(data63)) {
-                  const err164 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", schemaPath: "#/properties/alerts/additionalProperties/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err164];
-                  } else {
-                    vErrors.push(err164);
-                  }
-                  errors++;
-                }
-              } else {
-                const err165 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", schemaPath: "#/properties/alerts/additionalProperties/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err165 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err165];
                 } else {
@@ -1854,11 +1853,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data62.bus !== void 0) {
-              let data64 = data62.bus;
+            if (data63.signal !== void 0) {
+              let data64 = data63.signal;
               if (typeof data64 === "string") {
-                if (!pattern17.test(data64)) {
-                  const err166 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", schemaPath: "#/properties/alerts/additionalProperties/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data64)) {
+                  const err166 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", schemaPath: "#/properties/alerts/additionalProperties/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err166];
                   } else {
@@ -1867,7 +1866,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err167 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", schemaPath: "#/properties/alerts/additionalProperties/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err167 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", schemaPath: "#/properties/alerts/additionalProperties/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err167];
                 } else {
@@ -1876,20 +1875,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data62.scale !== void 0) {
-              if (!(typeof data62.scale == "number")) {
-                const err168 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err168];
-                } else {
-                  vErrors.push(err168);
+            if (data63.bus !== void 0) {
+              let data65 = data63.bus;
+              if (typeof data65 === "string") {
+                if (!pattern17.test(data65)) {
+                  const err168 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", schemaPath: "#/properties/alerts/additionalProperties/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err168];
+                  } else {
+                    vErrors.push(err168);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data62.offset !== void 0) {
-              if (!(typeof data62.offset == "number")) {
-                const err169 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err169 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", schemaPath: "#/properties/alerts/additionalProperties/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err169];
                 } else {
@@ -1898,79 +1897,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data62.invalid !== void 0) {
-              let data67 = data62.invalid;
-              if (Array.isArray(data67)) {
-                if (data67.length < 1) {
-                  const err170 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data63.scale !== void 0) {
+              if (!(typeof data63.scale == "number")) {
+                const err170 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err170];
+                } else {
+                  vErrors.push(err170);
+                }
+                errors++;
+              }
+            }
+            if (data63.offset !== void 0) {
+              if (!(typeof data63.offset == "number")) {
+                const err171 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err171];
+                } else {
+                  vErrors.push(err171);
+                }
+                errors++;
+              }
+            }
+            if (data63.invalid !== void 0) {
+              let data68 = data63.invalid;
+              if (Array.isArray(data68)) {
+                if (data68.length < 1) {
+                  const err172 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err170];
+                    vErrors = [err172];
                   } else {
-                    vErrors.push(err170);
+                    vErrors.push(err172);
                   }
                   errors++;
                 }
-                const len9 = data67.length;
+                const len9 = data68.length;
                 for (let i9 = 0; i9 < len9; i9++) {
-                  if (!(typeof data67[i9] == "number")) {
-                    const err171 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid/" + i9, schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data68[i9] == "number")) {
+                    const err173 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid/" + i9, schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err171];
+                      vErrors = [err173];
                     } else {
-                      vErrors.push(err171);
+                      vErrors.push(err173);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err172 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err174 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", schemaPath: "#/properties/alerts/additionalProperties/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err172];
+                  vErrors = [err174];
                 } else {
-                  vErrors.push(err172);
+                  vErrors.push(err174);
                 }
                 errors++;
               }
             }
-            if (data62.map !== void 0) {
-              let data69 = data62.map;
-              if (data69 && typeof data69 == "object" && !Array.isArray(data69)) {
-                for (const key24 in data69) {
-                  const _errs172 = errors;
+            if (data63.map !== void 0) {
+              let data70 = data63.map;
+              if (data70 && typeof data70 == "object" && !Array.isArray(data70)) {
+                for (const key24 in data70) {
+                  const _errs174 = errors;
                   if (typeof key24 === "string") {
                     if (!pattern18.test(key24)) {
-                      const err173 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key24 };
+                      const err175 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key24 };
                       if (vErrors === null) {
-                        vErrors = [err173];
+                        vErrors = [err175];
                       } else {
-                        vErrors.push(err173);
+                        vErrors.push(err175);
                       }
                       errors++;
                     }
                   } else {
-                    const err174 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key24 };
-                    if (vErrors === null) {
-                      vErrors = [err174];
-                    } else {
-                      vErrors.push(err174);
-                    }
-                    errors++;
-                  }
-                  var valid44 = _errs172 === errors;
-                  if (!valid44) {
-                    const err175 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key24 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err175];
-                    } else {
-                      vErrors.push(err175);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key25 in data69) {
-                  let data70 = data69[key25];
-                  if (typeof data70 !== "string" && !(typeof data70 == "number") && typeof data70 !== "boolean" && !Array.isArray(data70)) {
-                    const err176 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map/" + key25.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err176 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key24 };
                     if (vErrors === null) {
                       vErrors = [err176];
                     } else {
@@ -1978,15 +1977,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data70)) {
-                    const len10 = data70.length;
+                  var valid44 = _errs174 === errors;
+                  if (!valid44) {
+                    const err177 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key24 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err177];
+                    } else {
+                      vErrors.push(err177);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key25 in data70) {
+                  let data71 = data70[key25];
+                  if (typeof data71 !== "string" && !(typeof data71 == "number") && typeof data71 !== "boolean" && !Array.isArray(data71)) {
+                    const err178 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map/" + key25.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err178];
+                    } else {
+                      vErrors.push(err178);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data71)) {
+                    const len10 = data71.length;
                     for (let i10 = 0; i10 < len10; i10++) {
-                      if (typeof data70[i10] !== "string") {
-                        const err177 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map/" + key25.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i10, schemaPath: "#/properties/alerts/additionalProperties/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data71[i10] !== "string") {
+                        const err179 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map/" + key25.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i10, schemaPath: "#/properties/alerts/additionalProperties/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err177];
+                          vErrors = [err179];
                         } else {
-                          vErrors.push(err177);
+                          vErrors.push(err179);
                         }
                         errors++;
                       }
@@ -1994,49 +2015,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err178 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err180 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", schemaPath: "#/properties/alerts/additionalProperties/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err178];
+                  vErrors = [err180];
                 } else {
-                  vErrors.push(err178);
+                  vErrors.push(err180);
                 }
                 errors++;
               }
             }
-            if (data62.timeout !== void 0) {
-              let data72 = data62.timeout;
-              if (!(typeof data72 == "number" && (!(data72 % 1) && !isNaN(data72))) && typeof data72 !== "string") {
-                const err179 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.timeout.type }, message: "must be integer,string" };
+            if (data63.timeout !== void 0) {
+              let data73 = data63.timeout;
+              if (!(typeof data73 == "number" && (!(data73 % 1) && !isNaN(data73))) && typeof data73 !== "string") {
+                const err181 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err179];
+                  vErrors = [err181];
                 } else {
-                  vErrors.push(err179);
+                  vErrors.push(err181);
                 }
                 errors++;
               }
-              if (typeof data72 == "number") {
-                if (data72 > 31536e7 || isNaN(data72)) {
-                  const err180 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err180];
-                  } else {
-                    vErrors.push(err180);
-                  }
-                  errors++;
-                }
-                if (data72 < 1 || isNaN(data72)) {
-                  const err181 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err181];
-                  } else {
-                    vErrors.push(err181);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data72 === "string") {
-                if (!pattern10.test(data72)) {
-                  const err182 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data73 == "number") {
+                if (data73 > 31536e7 || isNaN(data73)) {
+                  const err182 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err182];
                   } else {
@@ -2044,22 +2045,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data62.failover !== void 0) {
-              let data73 = data62.failover;
-              if (!(typeof data73 == "number" && (!(data73 % 1) && !isNaN(data73))) && typeof data73 !== "string") {
-                const err183 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err183];
-                } else {
-                  vErrors.push(err183);
+                if (data73 < 1 || isNaN(data73)) {
+                  const err183 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err183];
+                  } else {
+                    vErrors.push(err183);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data73 == "number") {
-                if (data73 > 31536e7 || isNaN(data73)) {
-                  const err184 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data73 === "string") {
+                if (!pattern10.test(data73)) {
+                  const err184 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", schemaPath: "#/properties/alerts/additionalProperties/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err184];
                   } else {
@@ -2067,19 +2065,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data73 < 1 || isNaN(data73)) {
-                  const err185 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err185];
-                  } else {
-                    vErrors.push(err185);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data73 === "string") {
-                if (!pattern10.test(data73)) {
-                  const err186 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data63.failover !== void 0) {
+              let data74 = data63.failover;
+              if (!(typeof data74 == "number" && (!(data74 % 1) && !isNaN(data74))) && typeof data74 !== "string") {
+                const err185 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err185];
+                } else {
+                  vErrors.push(err185);
+                }
+                errors++;
+              }
+              if (typeof data74 == "number") {
+                if (data74 > 31536e7 || isNaN(data74)) {
+                  const err186 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err186];
                   } else {
@@ -2087,33 +2088,32 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data74 < 1 || isNaN(data74)) {
+                  const err187 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err187];
+                  } else {
+                    vErrors.push(err187);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data74 === "string") {
+                if (!pattern10.test(data74)) {
+                  const err188 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", schemaPath: "#/properties/alerts/additionalProperties/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err188];
+                  } else {
+                    vErrors.push(err188);
+                  }
+                  errors++;
+                }
               }
             }
-            if (data62.severity !== void 0) {
-              let data74 = data62.severity;
-              if (typeof data74 !== "string") {
-                const err187 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                if (vErrors === null) {
-                  vErrors = [err187];
-                } else {
-                  vErrors.push(err187);
-                }
-                errors++;
-              }
-              if (!(data74 === "Information" || data74 === "Warning" || data74 === "Critical")) {
-                const err188 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema31.properties.alerts.additionalProperties.properties.severity.enum }, message: "must be equal to one of the allowed values" };
-                if (vErrors === null) {
-                  vErrors = [err188];
-                } else {
-                  vErrors.push(err188);
-                }
-                errors++;
-              }
-            }
-            if (data62.on !== void 0) {
-              let data75 = data62.on;
-              if (!(typeof data75 == "number" && (!(data75 % 1) && !isNaN(data75))) && typeof data75 !== "string") {
-                const err189 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.on.type }, message: "must be integer,string" };
+            if (data63.severity !== void 0) {
+              let data75 = data63.severity;
+              if (typeof data75 !== "string") {
+                const err189 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err189];
                 } else {
@@ -2121,29 +2121,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              if (typeof data75 == "number") {
-                if (data75 > 31536e7 || isNaN(data75)) {
-                  const err190 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err190];
-                  } else {
-                    vErrors.push(err190);
-                  }
-                  errors++;
+              if (!(data75 === "Information" || data75 === "Warning" || data75 === "Critical")) {
+                const err190 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema31.properties.alerts.additionalProperties.properties.severity.enum }, message: "must be equal to one of the allowed values" };
+                if (vErrors === null) {
+                  vErrors = [err190];
+                } else {
+                  vErrors.push(err190);
                 }
-                if (data75 < 1 || isNaN(data75)) {
-                  const err191 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err191];
-                  } else {
-                    vErrors.push(err191);
-                  }
-                  errors++;
-                }
+                errors++;
               }
-              if (typeof data75 === "string") {
-                if (!pattern10.test(data75)) {
-                  const err192 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data63.on !== void 0) {
+              let data76 = data63.on;
+              if (!(typeof data76 == "number" && (!(data76 % 1) && !isNaN(data76))) && typeof data76 !== "string") {
+                const err191 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.on.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err191];
+                } else {
+                  vErrors.push(err191);
+                }
+                errors++;
+              }
+              if (typeof data76 == "number") {
+                if (data76 > 31536e7 || isNaN(data76)) {
+                  const err192 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err192];
                   } else {
@@ -2151,22 +2152,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data62.off !== void 0) {
-              let data76 = data62.off;
-              if (!(typeof data76 == "number" && (!(data76 % 1) && !isNaN(data76))) && typeof data76 !== "string") {
-                const err193 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.off.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err193];
-                } else {
-                  vErrors.push(err193);
+                if (data76 < 1 || isNaN(data76)) {
+                  const err193 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err193];
+                  } else {
+                    vErrors.push(err193);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data76 == "number") {
-                if (data76 > 31536e7 || isNaN(data76)) {
-                  const err194 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data76 === "string") {
+                if (!pattern10.test(data76)) {
+                  const err194 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", schemaPath: "#/properties/alerts/additionalProperties/properties/on/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err194];
                   } else {
@@ -2174,19 +2172,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data76 < 1 || isNaN(data76)) {
-                  const err195 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err195];
-                  } else {
-                    vErrors.push(err195);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data76 === "string") {
-                if (!pattern10.test(data76)) {
-                  const err196 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data63.off !== void 0) {
+              let data77 = data63.off;
+              if (!(typeof data77 == "number" && (!(data77 % 1) && !isNaN(data77))) && typeof data77 !== "string") {
+                const err195 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/type", keyword: "type", params: { type: schema31.properties.alerts.additionalProperties.properties.off.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err195];
+                } else {
+                  vErrors.push(err195);
+                }
+                errors++;
+              }
+              if (typeof data77 == "number") {
+                if (data77 > 31536e7 || isNaN(data77)) {
+                  const err196 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err196];
                   } else {
@@ -2194,34 +2195,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data77 < 1 || isNaN(data77)) {
+                  const err197 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err197];
+                  } else {
+                    vErrors.push(err197);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data77 === "string") {
+                if (!pattern10.test(data77)) {
+                  const err198 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", schemaPath: "#/properties/alerts/additionalProperties/properties/off/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err198];
+                  } else {
+                    vErrors.push(err198);
+                  }
+                  errors++;
+                }
               }
             }
           } else {
-            const err197 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-            if (vErrors === null) {
-              vErrors = [err197];
-            } else {
-              vErrors.push(err197);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err198 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err198];
-        } else {
-          vErrors.push(err198);
-        }
-        errors++;
-      }
-    }
-    if (data.maintenance !== void 0) {
-      let data77 = data.maintenance;
-      if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
-        for (const key26 in data77) {
-          if (!(key26 === "days" || key26 === "mileage")) {
-            const err199 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 }, message: "must NOT have additional properties" };
+            const err199 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
               vErrors = [err199];
             } else {
@@ -2230,65 +2227,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data77.days !== void 0) {
-          let data78 = data77.days;
-          if (!data78 || typeof data78 != "object") {
-            const err200 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.type }, message: "must be object,array" };
+      } else {
+        const err200 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err200];
+        } else {
+          vErrors.push(err200);
+        }
+        errors++;
+      }
+    }
+    if (data.maintenance !== void 0) {
+      let data78 = data.maintenance;
+      if (data78 && typeof data78 == "object" && !Array.isArray(data78)) {
+        for (const key26 in data78) {
+          if (!(key26 === "days" || key26 === "mileage")) {
+            const err201 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err200];
+              vErrors = [err201];
             } else {
-              vErrors.push(err200);
+              vErrors.push(err201);
             }
             errors++;
           }
-          if (Array.isArray(data78)) {
-            if (data78.length < 1) {
-              const err201 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+        }
+        if (data78.days !== void 0) {
+          let data79 = data78.days;
+          if (!data79 || typeof data79 != "object") {
+            const err202 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err202];
+            } else {
+              vErrors.push(err202);
+            }
+            errors++;
+          }
+          if (Array.isArray(data79)) {
+            if (data79.length < 1) {
+              const err203 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err201];
+                vErrors = [err203];
               } else {
-                vErrors.push(err201);
+                vErrors.push(err203);
               }
               errors++;
             }
-            const len11 = data78.length;
+            const len11 = data79.length;
             for (let i11 = 0; i11 < len11; i11++) {
-              let data79 = data78[i11];
-              if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
-                if (data79.signal === void 0) {
-                  const err202 = { instancePath: instancePath + "/maintenance/days/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data80 = data79[i11];
+              if (data80 && typeof data80 == "object" && !Array.isArray(data80)) {
+                if (data80.signal === void 0) {
+                  const err204 = { instancePath: instancePath + "/maintenance/days/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err202];
+                    vErrors = [err204];
                   } else {
-                    vErrors.push(err202);
+                    vErrors.push(err204);
                   }
                   errors++;
                 }
-                for (const key27 in data79) {
+                for (const key27 in data80) {
                   if (!(key27 === "signal" || key27 === "bus" || key27 === "scale" || key27 === "offset" || key27 === "invalid" || key27 === "map" || key27 === "timeout" || key27 === "failover")) {
-                    const err203 = { instancePath: instancePath + "/maintenance/days/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err203];
-                    } else {
-                      vErrors.push(err203);
-                    }
-                    errors++;
-                  }
-                }
-                if (data79.signal !== void 0) {
-                  let data80 = data79.signal;
-                  if (typeof data80 === "string") {
-                    if (!pattern12.test(data80)) {
-                      const err204 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/signal", schemaPath: "#/properties/maintenance/properties/days/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err204];
-                      } else {
-                        vErrors.push(err204);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err205 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/signal", schemaPath: "#/properties/maintenance/properties/days/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err205 = { instancePath: instancePath + "/maintenance/days/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err205];
                     } else {
@@ -2297,11 +2296,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data79.bus !== void 0) {
-                  let data81 = data79.bus;
+                if (data80.signal !== void 0) {
+                  let data81 = data80.signal;
                   if (typeof data81 === "string") {
-                    if (!pattern17.test(data81)) {
-                      const err206 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/bus", schemaPath: "#/properties/maintenance/properties/days/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data81)) {
+                      const err206 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/signal", schemaPath: "#/properties/maintenance/properties/days/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err206];
                       } else {
@@ -2310,7 +2309,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err207 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/bus", schemaPath: "#/properties/maintenance/properties/days/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err207 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/signal", schemaPath: "#/properties/maintenance/properties/days/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err207];
                     } else {
@@ -2319,20 +2318,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data79.scale !== void 0) {
-                  if (!(typeof data79.scale == "number")) {
-                    const err208 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/scale", schemaPath: "#/properties/maintenance/properties/days/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err208];
-                    } else {
-                      vErrors.push(err208);
+                if (data80.bus !== void 0) {
+                  let data82 = data80.bus;
+                  if (typeof data82 === "string") {
+                    if (!pattern17.test(data82)) {
+                      const err208 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/bus", schemaPath: "#/properties/maintenance/properties/days/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err208];
+                      } else {
+                        vErrors.push(err208);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data79.offset !== void 0) {
-                  if (!(typeof data79.offset == "number")) {
-                    const err209 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/offset", schemaPath: "#/properties/maintenance/properties/days/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err209 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/bus", schemaPath: "#/properties/maintenance/properties/days/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err209];
                     } else {
@@ -2341,79 +2340,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data79.invalid !== void 0) {
-                  let data84 = data79.invalid;
-                  if (Array.isArray(data84)) {
-                    if (data84.length < 1) {
-                      const err210 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/invalid", schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data80.scale !== void 0) {
+                  if (!(typeof data80.scale == "number")) {
+                    const err210 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/scale", schemaPath: "#/properties/maintenance/properties/days/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err210];
+                    } else {
+                      vErrors.push(err210);
+                    }
+                    errors++;
+                  }
+                }
+                if (data80.offset !== void 0) {
+                  if (!(typeof data80.offset == "number")) {
+                    const err211 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/offset", schemaPath: "#/properties/maintenance/properties/days/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err211];
+                    } else {
+                      vErrors.push(err211);
+                    }
+                    errors++;
+                  }
+                }
+                if (data80.invalid !== void 0) {
+                  let data85 = data80.invalid;
+                  if (Array.isArray(data85)) {
+                    if (data85.length < 1) {
+                      const err212 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/invalid", schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err210];
+                        vErrors = [err212];
                       } else {
-                        vErrors.push(err210);
+                        vErrors.push(err212);
                       }
                       errors++;
                     }
-                    const len12 = data84.length;
+                    const len12 = data85.length;
                     for (let i12 = 0; i12 < len12; i12++) {
-                      if (!(typeof data84[i12] == "number")) {
-                        const err211 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/invalid/" + i12, schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data85[i12] == "number")) {
+                        const err213 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/invalid/" + i12, schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err211];
+                          vErrors = [err213];
                         } else {
-                          vErrors.push(err211);
+                          vErrors.push(err213);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err212 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/invalid", schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err214 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/invalid", schemaPath: "#/properties/maintenance/properties/days/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err212];
+                      vErrors = [err214];
                     } else {
-                      vErrors.push(err212);
+                      vErrors.push(err214);
                     }
                     errors++;
                   }
                 }
-                if (data79.map !== void 0) {
-                  let data86 = data79.map;
-                  if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
-                    for (const key28 in data86) {
-                      const _errs211 = errors;
+                if (data80.map !== void 0) {
+                  let data87 = data80.map;
+                  if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
+                    for (const key28 in data87) {
+                      const _errs213 = errors;
                       if (typeof key28 === "string") {
                         if (!pattern18.test(key28)) {
-                          const err213 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key28 };
+                          const err215 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key28 };
                           if (vErrors === null) {
-                            vErrors = [err213];
+                            vErrors = [err215];
                           } else {
-                            vErrors.push(err213);
+                            vErrors.push(err215);
                           }
                           errors++;
                         }
                       } else {
-                        const err214 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key28 };
-                        if (vErrors === null) {
-                          vErrors = [err214];
-                        } else {
-                          vErrors.push(err214);
-                        }
-                        errors++;
-                      }
-                      var valid54 = _errs211 === errors;
-                      if (!valid54) {
-                        const err215 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key28 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err215];
-                        } else {
-                          vErrors.push(err215);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key29 in data86) {
-                      let data87 = data86[key29];
-                      if (typeof data87 !== "string" && !(typeof data87 == "number") && typeof data87 !== "boolean" && !Array.isArray(data87)) {
-                        const err216 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/days/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err216 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key28 };
                         if (vErrors === null) {
                           vErrors = [err216];
                         } else {
@@ -2421,15 +2420,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data87)) {
-                        const len13 = data87.length;
+                      var valid54 = _errs213 === errors;
+                      if (!valid54) {
+                        const err217 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key28 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err217];
+                        } else {
+                          vErrors.push(err217);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key29 in data87) {
+                      let data88 = data87[key29];
+                      if (typeof data88 !== "string" && !(typeof data88 == "number") && typeof data88 !== "boolean" && !Array.isArray(data88)) {
+                        const err218 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/days/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err218];
+                        } else {
+                          vErrors.push(err218);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data88)) {
+                        const len13 = data88.length;
                         for (let i13 = 0; i13 < len13; i13++) {
-                          if (typeof data87[i13] !== "string") {
-                            const err217 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i13, schemaPath: "#/properties/maintenance/properties/days/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data88[i13] !== "string") {
+                            const err219 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i13, schemaPath: "#/properties/maintenance/properties/days/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err217];
+                              vErrors = [err219];
                             } else {
-                              vErrors.push(err217);
+                              vErrors.push(err219);
                             }
                             errors++;
                           }
@@ -2437,49 +2458,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err218 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err220 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/map", schemaPath: "#/properties/maintenance/properties/days/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err218];
+                      vErrors = [err220];
                     } else {
-                      vErrors.push(err218);
+                      vErrors.push(err220);
                     }
                     errors++;
                   }
                 }
-                if (data79.timeout !== void 0) {
-                  let data89 = data79.timeout;
-                  if (!(typeof data89 == "number" && (!(data89 % 1) && !isNaN(data89))) && typeof data89 !== "string") {
-                    const err219 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data80.timeout !== void 0) {
+                  let data90 = data80.timeout;
+                  if (!(typeof data90 == "number" && (!(data90 % 1) && !isNaN(data90))) && typeof data90 !== "string") {
+                    const err221 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err219];
+                      vErrors = [err221];
                     } else {
-                      vErrors.push(err219);
+                      vErrors.push(err221);
                     }
                     errors++;
                   }
-                  if (typeof data89 == "number") {
-                    if (data89 > 31536e7 || isNaN(data89)) {
-                      const err220 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err220];
-                      } else {
-                        vErrors.push(err220);
-                      }
-                      errors++;
-                    }
-                    if (data89 < 1 || isNaN(data89)) {
-                      const err221 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err221];
-                      } else {
-                        vErrors.push(err221);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data89 === "string") {
-                    if (!pattern10.test(data89)) {
-                      const err222 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data90 == "number") {
+                    if (data90 > 31536e7 || isNaN(data90)) {
+                      const err222 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err222];
                       } else {
@@ -2487,22 +2488,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data79.failover !== void 0) {
-                  let data90 = data79.failover;
-                  if (!(typeof data90 == "number" && (!(data90 % 1) && !isNaN(data90))) && typeof data90 !== "string") {
-                    const err223 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err223];
-                    } else {
-                      vErrors.push(err223);
+                    if (data90 < 1 || isNaN(data90)) {
+                      const err223 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err223];
+                      } else {
+                        vErrors.push(err223);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data90 == "number") {
-                    if (data90 > 31536e7 || isNaN(data90)) {
-                      const err224 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data90 === "string") {
+                    if (!pattern10.test(data90)) {
+                      const err224 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/timeout", schemaPath: "#/properties/maintenance/properties/days/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err224];
                       } else {
@@ -2510,19 +2508,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data90 < 1 || isNaN(data90)) {
-                      const err225 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err225];
-                      } else {
-                        vErrors.push(err225);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data90 === "string") {
-                    if (!pattern10.test(data90)) {
-                      const err226 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data80.failover !== void 0) {
+                  let data91 = data80.failover;
+                  if (!(typeof data91 == "number" && (!(data91 % 1) && !isNaN(data91))) && typeof data91 !== "string") {
+                    const err225 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err225];
+                    } else {
+                      vErrors.push(err225);
+                    }
+                    errors++;
+                  }
+                  if (typeof data91 == "number") {
+                    if (data91 > 31536e7 || isNaN(data91)) {
+                      const err226 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err226];
                       } else {
@@ -2530,32 +2531,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data91 < 1 || isNaN(data91)) {
+                      const err227 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err227];
+                      } else {
+                        vErrors.push(err227);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data91 === "string") {
+                    if (!pattern10.test(data91)) {
+                      const err228 = { instancePath: instancePath + "/maintenance/days/" + i11 + "/failover", schemaPath: "#/properties/maintenance/properties/days/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err228];
+                      } else {
+                        vErrors.push(err228);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err227 = { instancePath: instancePath + "/maintenance/days/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err227];
-                } else {
-                  vErrors.push(err227);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data78 && typeof data78 == "object" && !Array.isArray(data78)) {
-            if (data78.signal === void 0) {
-              const err228 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err228];
-              } else {
-                vErrors.push(err228);
-              }
-              errors++;
-            }
-            for (const key30 in data78) {
-              if (!(key30 === "signal" || key30 === "bus" || key30 === "scale" || key30 === "offset" || key30 === "invalid" || key30 === "map" || key30 === "timeout" || key30 === "failover")) {
-                const err229 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 }, message: "must NOT have additional properties" };
+                const err229 = { instancePath: instancePath + "/maintenance/days/" + i11, schemaPath: "#/properties/maintenance/properties/days/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err229];
                 } else {
@@ -2564,20 +2563,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data78.signal !== void 0) {
-              let data91 = data78.signal;
-              if (typeof data91 === "string") {
-                if (!pattern12.test(data91)) {
-                  const err230 = { instancePath: instancePath + "/maintenance/days/signal", schemaPath: "#/properties/maintenance/properties/days/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err230];
-                  } else {
-                    vErrors.push(err230);
-                  }
-                  errors++;
-                }
+          }
+          if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
+            if (data79.signal === void 0) {
+              const err230 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err230];
               } else {
-                const err231 = { instancePath: instancePath + "/maintenance/days/signal", schemaPath: "#/properties/maintenance/properties/days/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err230);
+              }
+              errors++;
+            }
+            for (const key30 in data79) {
+              if (!(key30 === "signal" || key30 === "bus" || key30 === "scale" || key30 === "offset" || key30 === "invalid" || key30 === "map" || key30 === "timeout" || key30 === "failover")) {
+                const err231 = { instancePath: instancePath + "/maintenance/days", schemaPath: "#/properties/maintenance/properties/days/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err231];
                 } else {
@@ -2586,11 +2585,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data78.bus !== void 0) {
-              let data92 = data78.bus;
+            if (data79.signal !== void 0) {
+              let data92 = data79.signal;
               if (typeof data92 === "string") {
-                if (!pattern17.test(data92)) {
-                  const err232 = { instancePath: instancePath + "/maintenance/days/bus", schemaPath: "#/properties/maintenance/properties/days/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data92)) {
+                  const err232 = { instancePath: instancePath + "/maintenance/days/signal", schemaPath: "#/properties/maintenance/properties/days/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err232];
                   } else {
@@ -2599,7 +2598,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err233 = { instancePath: instancePath + "/maintenance/days/bus", schemaPath: "#/properties/maintenance/properties/days/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err233 = { instancePath: instancePath + "/maintenance/days/signal", schemaPath: "#/properties/maintenance/properties/days/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err233];
                 } else {
@@ -2608,20 +2607,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data78.scale !== void 0) {
-              if (!(typeof data78.scale == "number")) {
-                const err234 = { instancePath: instancePath + "/maintenance/days/scale", schemaPath: "#/properties/maintenance/properties/days/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err234];
-                } else {
-                  vErrors.push(err234);
+            if (data79.bus !== void 0) {
+              let data93 = data79.bus;
+              if (typeof data93 === "string") {
+                if (!pattern17.test(data93)) {
+                  const err234 = { instancePath: instancePath + "/maintenance/days/bus", schemaPath: "#/properties/maintenance/properties/days/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err234];
+                  } else {
+                    vErrors.push(err234);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data78.offset !== void 0) {
-              if (!(typeof data78.offset == "number")) {
-                const err235 = { instancePath: instancePath + "/maintenance/days/offset", schemaPath: "#/properties/maintenance/properties/days/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err235 = { instancePath: instancePath + "/maintenance/days/bus", schemaPath: "#/properties/maintenance/properties/days/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err235];
                 } else {
@@ -2630,79 +2629,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data78.invalid !== void 0) {
-              let data95 = data78.invalid;
-              if (Array.isArray(data95)) {
-                if (data95.length < 1) {
-                  const err236 = { instancePath: instancePath + "/maintenance/days/invalid", schemaPath: "#/properties/maintenance/properties/days/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data79.scale !== void 0) {
+              if (!(typeof data79.scale == "number")) {
+                const err236 = { instancePath: instancePath + "/maintenance/days/scale", schemaPath: "#/properties/maintenance/properties/days/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err236];
+                } else {
+                  vErrors.push(err236);
+                }
+                errors++;
+              }
+            }
+            if (data79.offset !== void 0) {
+              if (!(typeof data79.offset == "number")) {
+                const err237 = { instancePath: instancePath + "/maintenance/days/offset", schemaPath: "#/properties/maintenance/properties/days/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err237];
+                } else {
+                  vErrors.push(err237);
+                }
+                errors++;
+              }
+            }
+            if (data79.invalid !== void 0) {
+              let data96 = data79.invalid;
+              if (Array.isArray(data96)) {
+                if (data96.length < 1) {
+                  const err238 = { instancePath: instancePath + "/maintenance/days/invalid", schemaPath: "#/properties/maintenance/properties/days/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err236];
+                    vErrors = [err238];
                   } else {
-                    vErrors.push(err236);
+                    vErrors.push(err238);
                   }
                   errors++;
                 }
-                const len14 = data95.length;
+                const len14 = data96.length;
                 for (let i14 = 0; i14 < len14; i14++) {
-                  if (!(typeof data95[i14] == "number")) {
-                    const err237 = { instancePath: instancePath + "/maintenance/days/invalid/" + i14, schemaPath: "#/properties/maintenance/properties/days/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data96[i14] == "number")) {
+                    const err239 = { instancePath: instancePath + "/maintenance/days/invalid/" + i14, schemaPath: "#/properties/maintenance/properties/days/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err237];
+                      vErrors = [err239];
                     } else {
-                      vErrors.push(err237);
+                      vErrors.push(err239);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err238 = { instancePath: instancePath + "/maintenance/days/invalid", schemaPath: "#/properties/maintenance/properties/days/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err240 = { instancePath: instancePath + "/maintenance/days/invalid", schemaPath: "#/properties/maintenance/properties/days/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err238];
+                  vErrors = [err240];
                 } else {
-                  vErrors.push(err238);
+                  vErrors.push(err240);
                 }
                 errors++;
               }
             }
-            if (data78.map !== void 0) {
-              let data97 = data78.map;
-              if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
-                for (const key31 in data97) {
-                  const _errs237 = errors;
+            if (data79.map !== void 0) {
+              let data98 = data79.map;
+              if (data98 && typeof data98 == "object" && !Array.isArray(data98)) {
+                for (const key31 in data98) {
+                  const _errs239 = errors;
                   if (typeof key31 === "string") {
                     if (!pattern18.test(key31)) {
-                      const err239 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key31 };
+                      const err241 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key31 };
                       if (vErrors === null) {
-                        vErrors = [err239];
+                        vErrors = [err241];
                       } else {
-                        vErrors.push(err239);
+                        vErrors.push(err241);
                       }
                       errors++;
                     }
                   } else {
-                    const err240 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key31 };
-                    if (vErrors === null) {
-                      vErrors = [err240];
-                    } else {
-                      vErrors.push(err240);
-                    }
-                    errors++;
-                  }
-                  var valid61 = _errs237 === errors;
-                  if (!valid61) {
-                    const err241 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key31 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err241];
-                    } else {
-                      vErrors.push(err241);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key32 in data97) {
-                  let data98 = data97[key32];
-                  if (typeof data98 !== "string" && !(typeof data98 == "number") && typeof data98 !== "boolean" && !Array.isArray(data98)) {
-                    const err242 = { instancePath: instancePath + "/maintenance/days/map/" + key32.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/days/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err242 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key31 };
                     if (vErrors === null) {
                       vErrors = [err242];
                     } else {
@@ -2710,15 +2709,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data98)) {
-                    const len15 = data98.length;
+                  var valid61 = _errs239 === errors;
+                  if (!valid61) {
+                    const err243 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key31 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err243];
+                    } else {
+                      vErrors.push(err243);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key32 in data98) {
+                  let data99 = data98[key32];
+                  if (typeof data99 !== "string" && !(typeof data99 == "number") && typeof data99 !== "boolean" && !Array.isArray(data99)) {
+                    const err244 = { instancePath: instancePath + "/maintenance/days/map/" + key32.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/days/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err244];
+                    } else {
+                      vErrors.push(err244);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data99)) {
+                    const len15 = data99.length;
                     for (let i15 = 0; i15 < len15; i15++) {
-                      if (typeof data98[i15] !== "string") {
-                        const err243 = { instancePath: instancePath + "/maintenance/days/map/" + key32.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i15, schemaPath: "#/properties/maintenance/properties/days/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data99[i15] !== "string") {
+                        const err245 = { instancePath: instancePath + "/maintenance/days/map/" + key32.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i15, schemaPath: "#/properties/maintenance/properties/days/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err243];
+                          vErrors = [err245];
                         } else {
-                          vErrors.push(err243);
+                          vErrors.push(err245);
                         }
                         errors++;
                       }
@@ -2726,49 +2747,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err244 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err246 = { instancePath: instancePath + "/maintenance/days/map", schemaPath: "#/properties/maintenance/properties/days/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err244];
+                  vErrors = [err246];
                 } else {
-                  vErrors.push(err244);
+                  vErrors.push(err246);
                 }
                 errors++;
               }
             }
-            if (data78.timeout !== void 0) {
-              let data100 = data78.timeout;
-              if (!(typeof data100 == "number" && (!(data100 % 1) && !isNaN(data100))) && typeof data100 !== "string") {
-                const err245 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.timeout.type }, message: "must be integer,string" };
+            if (data79.timeout !== void 0) {
+              let data101 = data79.timeout;
+              if (!(typeof data101 == "number" && (!(data101 % 1) && !isNaN(data101))) && typeof data101 !== "string") {
+                const err247 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err245];
+                  vErrors = [err247];
                 } else {
-                  vErrors.push(err245);
+                  vErrors.push(err247);
                 }
                 errors++;
               }
-              if (typeof data100 == "number") {
-                if (data100 > 31536e7 || isNaN(data100)) {
-                  const err246 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err246];
-                  } else {
-                    vErrors.push(err246);
-                  }
-                  errors++;
-                }
-                if (data100 < 1 || isNaN(data100)) {
-                  const err247 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err247];
-                  } else {
-                    vErrors.push(err247);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data100 === "string") {
-                if (!pattern10.test(data100)) {
-                  const err248 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data101 == "number") {
+                if (data101 > 31536e7 || isNaN(data101)) {
+                  const err248 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err248];
                   } else {
@@ -2776,22 +2777,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data78.failover !== void 0) {
-              let data101 = data78.failover;
-              if (!(typeof data101 == "number" && (!(data101 % 1) && !isNaN(data101))) && typeof data101 !== "string") {
-                const err249 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err249];
-                } else {
-                  vErrors.push(err249);
+                if (data101 < 1 || isNaN(data101)) {
+                  const err249 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err249];
+                  } else {
+                    vErrors.push(err249);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data101 == "number") {
-                if (data101 > 31536e7 || isNaN(data101)) {
-                  const err250 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data101 === "string") {
+                if (!pattern10.test(data101)) {
+                  const err250 = { instancePath: instancePath + "/maintenance/days/timeout", schemaPath: "#/properties/maintenance/properties/days/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err250];
                   } else {
@@ -2799,19 +2797,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data101 < 1 || isNaN(data101)) {
-                  const err251 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err251];
-                  } else {
-                    vErrors.push(err251);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data101 === "string") {
-                if (!pattern10.test(data101)) {
-                  const err252 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data79.failover !== void 0) {
+              let data102 = data79.failover;
+              if (!(typeof data102 == "number" && (!(data102 % 1) && !isNaN(data102))) && typeof data102 !== "string") {
+                const err251 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.days.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err251];
+                } else {
+                  vErrors.push(err251);
+                }
+                errors++;
+              }
+              if (typeof data102 == "number") {
+                if (data102 > 31536e7 || isNaN(data102)) {
+                  const err252 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err252];
                   } else {
@@ -2819,69 +2820,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data102 < 1 || isNaN(data102)) {
+                  const err253 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err253];
+                  } else {
+                    vErrors.push(err253);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data102 === "string") {
+                if (!pattern10.test(data102)) {
+                  const err254 = { instancePath: instancePath + "/maintenance/days/failover", schemaPath: "#/properties/maintenance/properties/days/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err254];
+                  } else {
+                    vErrors.push(err254);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data77.mileage !== void 0) {
-          let data102 = data77.mileage;
-          if (!data102 || typeof data102 != "object") {
-            const err253 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.type }, message: "must be object,array" };
+        if (data78.mileage !== void 0) {
+          let data103 = data78.mileage;
+          if (!data103 || typeof data103 != "object") {
+            const err255 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err253];
+              vErrors = [err255];
             } else {
-              vErrors.push(err253);
+              vErrors.push(err255);
             }
             errors++;
           }
-          if (Array.isArray(data102)) {
-            if (data102.length < 1) {
-              const err254 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data103)) {
+            if (data103.length < 1) {
+              const err256 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err254];
+                vErrors = [err256];
               } else {
-                vErrors.push(err254);
+                vErrors.push(err256);
               }
               errors++;
             }
-            const len16 = data102.length;
+            const len16 = data103.length;
             for (let i16 = 0; i16 < len16; i16++) {
-              let data103 = data102[i16];
-              if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
-                if (data103.signal === void 0) {
-                  const err255 = { instancePath: instancePath + "/maintenance/mileage/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data104 = data103[i16];
+              if (data104 && typeof data104 == "object" && !Array.isArray(data104)) {
+                if (data104.signal === void 0) {
+                  const err257 = { instancePath: instancePath + "/maintenance/mileage/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err255];
+                    vErrors = [err257];
                   } else {
-                    vErrors.push(err255);
+                    vErrors.push(err257);
                   }
                   errors++;
                 }
-                for (const key33 in data103) {
+                for (const key33 in data104) {
                   if (!(key33 === "signal" || key33 === "bus" || key33 === "scale" || key33 === "offset" || key33 === "invalid" || key33 === "map" || key33 === "timeout" || key33 === "failover")) {
-                    const err256 = { instancePath: instancePath + "/maintenance/mileage/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err256];
-                    } else {
-                      vErrors.push(err256);
-                    }
-                    errors++;
-                  }
-                }
-                if (data103.signal !== void 0) {
-                  let data104 = data103.signal;
-                  if (typeof data104 === "string") {
-                    if (!pattern12.test(data104)) {
-                      const err257 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/signal", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err257];
-                      } else {
-                        vErrors.push(err257);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err258 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/signal", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err258 = { instancePath: instancePath + "/maintenance/mileage/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err258];
                     } else {
@@ -2890,11 +2889,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data103.bus !== void 0) {
-                  let data105 = data103.bus;
+                if (data104.signal !== void 0) {
+                  let data105 = data104.signal;
                   if (typeof data105 === "string") {
-                    if (!pattern17.test(data105)) {
-                      const err259 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/bus", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data105)) {
+                      const err259 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/signal", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err259];
                       } else {
@@ -2903,7 +2902,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err260 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/bus", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err260 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/signal", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err260];
                     } else {
@@ -2912,20 +2911,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data103.scale !== void 0) {
-                  if (!(typeof data103.scale == "number")) {
-                    const err261 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/scale", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err261];
-                    } else {
-                      vErrors.push(err261);
+                if (data104.bus !== void 0) {
+                  let data106 = data104.bus;
+                  if (typeof data106 === "string") {
+                    if (!pattern17.test(data106)) {
+                      const err261 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/bus", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err261];
+                      } else {
+                        vErrors.push(err261);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data103.offset !== void 0) {
-                  if (!(typeof data103.offset == "number")) {
-                    const err262 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/offset", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err262 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/bus", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err262];
                     } else {
@@ -2934,79 +2933,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data103.invalid !== void 0) {
-                  let data108 = data103.invalid;
-                  if (Array.isArray(data108)) {
-                    if (data108.length < 1) {
-                      const err263 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/invalid", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data104.scale !== void 0) {
+                  if (!(typeof data104.scale == "number")) {
+                    const err263 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/scale", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err263];
+                    } else {
+                      vErrors.push(err263);
+                    }
+                    errors++;
+                  }
+                }
+                if (data104.offset !== void 0) {
+                  if (!(typeof data104.offset == "number")) {
+                    const err264 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/offset", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err264];
+                    } else {
+                      vErrors.push(err264);
+                    }
+                    errors++;
+                  }
+                }
+                if (data104.invalid !== void 0) {
+                  let data109 = data104.invalid;
+                  if (Array.isArray(data109)) {
+                    if (data109.length < 1) {
+                      const err265 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/invalid", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err263];
+                        vErrors = [err265];
                       } else {
-                        vErrors.push(err263);
+                        vErrors.push(err265);
                       }
                       errors++;
                     }
-                    const len17 = data108.length;
+                    const len17 = data109.length;
                     for (let i17 = 0; i17 < len17; i17++) {
-                      if (!(typeof data108[i17] == "number")) {
-                        const err264 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/invalid/" + i17, schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data109[i17] == "number")) {
+                        const err266 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/invalid/" + i17, schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err264];
+                          vErrors = [err266];
                         } else {
-                          vErrors.push(err264);
+                          vErrors.push(err266);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err265 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/invalid", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err267 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/invalid", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err265];
+                      vErrors = [err267];
                     } else {
-                      vErrors.push(err265);
+                      vErrors.push(err267);
                     }
                     errors++;
                   }
                 }
-                if (data103.map !== void 0) {
-                  let data110 = data103.map;
-                  if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
-                    for (const key34 in data110) {
-                      const _errs267 = errors;
+                if (data104.map !== void 0) {
+                  let data111 = data104.map;
+                  if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+                    for (const key34 in data111) {
+                      const _errs269 = errors;
                       if (typeof key34 === "string") {
                         if (!pattern18.test(key34)) {
-                          const err266 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key34 };
+                          const err268 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key34 };
                           if (vErrors === null) {
-                            vErrors = [err266];
+                            vErrors = [err268];
                           } else {
-                            vErrors.push(err266);
+                            vErrors.push(err268);
                           }
                           errors++;
                         }
                       } else {
-                        const err267 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key34 };
-                        if (vErrors === null) {
-                          vErrors = [err267];
-                        } else {
-                          vErrors.push(err267);
-                        }
-                        errors++;
-                      }
-                      var valid70 = _errs267 === errors;
-                      if (!valid70) {
-                        const err268 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key34 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err268];
-                        } else {
-                          vErrors.push(err268);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key35 in data110) {
-                      let data111 = data110[key35];
-                      if (typeof data111 !== "string" && !(typeof data111 == "number") && typeof data111 !== "boolean" && !Array.isArray(data111)) {
-                        const err269 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err269 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key34 };
                         if (vErrors === null) {
                           vErrors = [err269];
                         } else {
@@ -3014,15 +3013,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data111)) {
-                        const len18 = data111.length;
+                      var valid70 = _errs269 === errors;
+                      if (!valid70) {
+                        const err270 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key34 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err270];
+                        } else {
+                          vErrors.push(err270);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key35 in data111) {
+                      let data112 = data111[key35];
+                      if (typeof data112 !== "string" && !(typeof data112 == "number") && typeof data112 !== "boolean" && !Array.isArray(data112)) {
+                        const err271 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err271];
+                        } else {
+                          vErrors.push(err271);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data112)) {
+                        const len18 = data112.length;
                         for (let i18 = 0; i18 < len18; i18++) {
-                          if (typeof data111[i18] !== "string") {
-                            const err270 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i18, schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data112[i18] !== "string") {
+                            const err272 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i18, schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err270];
+                              vErrors = [err272];
                             } else {
-                              vErrors.push(err270);
+                              vErrors.push(err272);
                             }
                             errors++;
                           }
@@ -3030,49 +3051,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err271 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err273 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/map", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err271];
+                      vErrors = [err273];
                     } else {
-                      vErrors.push(err271);
+                      vErrors.push(err273);
                     }
                     errors++;
                   }
                 }
-                if (data103.timeout !== void 0) {
-                  let data113 = data103.timeout;
-                  if (!(typeof data113 == "number" && (!(data113 % 1) && !isNaN(data113))) && typeof data113 !== "string") {
-                    const err272 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data104.timeout !== void 0) {
+                  let data114 = data104.timeout;
+                  if (!(typeof data114 == "number" && (!(data114 % 1) && !isNaN(data114))) && typeof data114 !== "string") {
+                    const err274 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err272];
+                      vErrors = [err274];
                     } else {
-                      vErrors.push(err272);
+                      vErrors.push(err274);
                     }
                     errors++;
                   }
-                  if (typeof data113 == "number") {
-                    if (data113 > 31536e7 || isNaN(data113)) {
-                      const err273 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err273];
-                      } else {
-                        vErrors.push(err273);
-                      }
-                      errors++;
-                    }
-                    if (data113 < 1 || isNaN(data113)) {
-                      const err274 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err274];
-                      } else {
-                        vErrors.push(err274);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data113 === "string") {
-                    if (!pattern10.test(data113)) {
-                      const err275 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data114 == "number") {
+                    if (data114 > 31536e7 || isNaN(data114)) {
+                      const err275 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err275];
                       } else {
@@ -3080,22 +3081,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data103.failover !== void 0) {
-                  let data114 = data103.failover;
-                  if (!(typeof data114 == "number" && (!(data114 % 1) && !isNaN(data114))) && typeof data114 !== "string") {
-                    const err276 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err276];
-                    } else {
-                      vErrors.push(err276);
+                    if (data114 < 1 || isNaN(data114)) {
+                      const err276 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err276];
+                      } else {
+                        vErrors.push(err276);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data114 == "number") {
-                    if (data114 > 31536e7 || isNaN(data114)) {
-                      const err277 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data114 === "string") {
+                    if (!pattern10.test(data114)) {
+                      const err277 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/timeout", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err277];
                       } else {
@@ -3103,19 +3101,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data114 < 1 || isNaN(data114)) {
-                      const err278 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err278];
-                      } else {
-                        vErrors.push(err278);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data114 === "string") {
-                    if (!pattern10.test(data114)) {
-                      const err279 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data104.failover !== void 0) {
+                  let data115 = data104.failover;
+                  if (!(typeof data115 == "number" && (!(data115 % 1) && !isNaN(data115))) && typeof data115 !== "string") {
+                    const err278 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err278];
+                    } else {
+                      vErrors.push(err278);
+                    }
+                    errors++;
+                  }
+                  if (typeof data115 == "number") {
+                    if (data115 > 31536e7 || isNaN(data115)) {
+                      const err279 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err279];
                       } else {
@@ -3123,32 +3124,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data115 < 1 || isNaN(data115)) {
+                      const err280 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err280];
+                      } else {
+                        vErrors.push(err280);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data115 === "string") {
+                    if (!pattern10.test(data115)) {
+                      const err281 = { instancePath: instancePath + "/maintenance/mileage/" + i16 + "/failover", schemaPath: "#/properties/maintenance/properties/mileage/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err281];
+                      } else {
+                        vErrors.push(err281);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err280 = { instancePath: instancePath + "/maintenance/mileage/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err280];
-                } else {
-                  vErrors.push(err280);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data102 && typeof data102 == "object" && !Array.isArray(data102)) {
-            if (data102.signal === void 0) {
-              const err281 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err281];
-              } else {
-                vErrors.push(err281);
-              }
-              errors++;
-            }
-            for (const key36 in data102) {
-              if (!(key36 === "signal" || key36 === "bus" || key36 === "scale" || key36 === "offset" || key36 === "invalid" || key36 === "map" || key36 === "timeout" || key36 === "failover")) {
-                const err282 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 }, message: "must NOT have additional properties" };
+                const err282 = { instancePath: instancePath + "/maintenance/mileage/" + i16, schemaPath: "#/properties/maintenance/properties/mileage/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err282];
                 } else {
@@ -3157,20 +3156,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data102.signal !== void 0) {
-              let data115 = data102.signal;
-              if (typeof data115 === "string") {
-                if (!pattern12.test(data115)) {
-                  const err283 = { instancePath: instancePath + "/maintenance/mileage/signal", schemaPath: "#/properties/maintenance/properties/mileage/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err283];
-                  } else {
-                    vErrors.push(err283);
-                  }
-                  errors++;
-                }
+          }
+          if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
+            if (data103.signal === void 0) {
+              const err283 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err283];
               } else {
-                const err284 = { instancePath: instancePath + "/maintenance/mileage/signal", schemaPath: "#/properties/maintenance/properties/mileage/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err283);
+              }
+              errors++;
+            }
+            for (const key36 in data103) {
+              if (!(key36 === "signal" || key36 === "bus" || key36 === "scale" || key36 === "offset" || key36 === "invalid" || key36 === "map" || key36 === "timeout" || key36 === "failover")) {
+                const err284 = { instancePath: instancePath + "/maintenance/mileage", schemaPath: "#/properties/maintenance/properties/mileage/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err284];
                 } else {
@@ -3179,11 +3178,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data102.bus !== void 0) {
-              let data116 = data102.bus;
+            if (data103.signal !== void 0) {
+              let data116 = data103.signal;
               if (typeof data116 === "string") {
-                if (!pattern17.test(data116)) {
-                  const err285 = { instancePath: instancePath + "/maintenance/mileage/bus", schemaPath: "#/properties/maintenance/properties/mileage/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data116)) {
+                  const err285 = { instancePath: instancePath + "/maintenance/mileage/signal", schemaPath: "#/properties/maintenance/properties/mileage/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err285];
                   } else {
@@ -3192,7 +3191,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err286 = { instancePath: instancePath + "/maintenance/mileage/bus", schemaPath: "#/properties/maintenance/properties/mileage/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err286 = { instancePath: instancePath + "/maintenance/mileage/signal", schemaPath: "#/properties/maintenance/properties/mileage/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err286];
                 } else {
@@ -3201,20 +3200,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data102.scale !== void 0) {
-              if (!(typeof data102.scale == "number")) {
-                const err287 = { instancePath: instancePath + "/maintenance/mileage/scale", schemaPath: "#/properties/maintenance/properties/mileage/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err287];
-                } else {
-                  vErrors.push(err287);
+            if (data103.bus !== void 0) {
+              let data117 = data103.bus;
+              if (typeof data117 === "string") {
+                if (!pattern17.test(data117)) {
+                  const err287 = { instancePath: instancePath + "/maintenance/mileage/bus", schemaPath: "#/properties/maintenance/properties/mileage/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err287];
+                  } else {
+                    vErrors.push(err287);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data102.offset !== void 0) {
-              if (!(typeof data102.offset == "number")) {
-                const err288 = { instancePath: instancePath + "/maintenance/mileage/offset", schemaPath: "#/properties/maintenance/properties/mileage/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err288 = { instancePath: instancePath + "/maintenance/mileage/bus", schemaPath: "#/properties/maintenance/properties/mileage/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err288];
                 } else {
@@ -3223,79 +3222,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data102.invalid !== void 0) {
-              let data119 = data102.invalid;
-              if (Array.isArray(data119)) {
-                if (data119.length < 1) {
-                  const err289 = { instancePath: instancePath + "/maintenance/mileage/invalid", schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data103.scale !== void 0) {
+              if (!(typeof data103.scale == "number")) {
+                const err289 = { instancePath: instancePath + "/maintenance/mileage/scale", schemaPath: "#/properties/maintenance/properties/mileage/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err289];
+                } else {
+                  vErrors.push(err289);
+                }
+                errors++;
+              }
+            }
+            if (data103.offset !== void 0) {
+              if (!(typeof data103.offset == "number")) {
+                const err290 = { instancePath: instancePath + "/maintenance/mileage/offset", schemaPath: "#/properties/maintenance/properties/mileage/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err290];
+                } else {
+                  vErrors.push(err290);
+                }
+                errors++;
+              }
+            }
+            if (data103.invalid !== void 0) {
+              let data120 = data103.invalid;
+              if (Array.isArray(data120)) {
+                if (data120.length < 1) {
+                  const err291 = { instancePath: instancePath + "/maintenance/mileage/invalid", schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err289];
+                    vErrors = [err291];
                   } else {
-                    vErrors.push(err289);
+                    vErrors.push(err291);
                   }
                   errors++;
                 }
-                const len19 = data119.length;
+                const len19 = data120.length;
                 for (let i19 = 0; i19 < len19; i19++) {
-                  if (!(typeof data119[i19] == "number")) {
-                    const err290 = { instancePath: instancePath + "/maintenance/mileage/invalid/" + i19, schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data120[i19] == "number")) {
+                    const err292 = { instancePath: instancePath + "/maintenance/mileage/invalid/" + i19, schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err290];
+                      vErrors = [err292];
                     } else {
-                      vErrors.push(err290);
+                      vErrors.push(err292);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err291 = { instancePath: instancePath + "/maintenance/mileage/invalid", schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err293 = { instancePath: instancePath + "/maintenance/mileage/invalid", schemaPath: "#/properties/maintenance/properties/mileage/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err291];
+                  vErrors = [err293];
                 } else {
-                  vErrors.push(err291);
+                  vErrors.push(err293);
                 }
                 errors++;
               }
             }
-            if (data102.map !== void 0) {
-              let data121 = data102.map;
-              if (data121 && typeof data121 == "object" && !Array.isArray(data121)) {
-                for (const key37 in data121) {
-                  const _errs293 = errors;
+            if (data103.map !== void 0) {
+              let data122 = data103.map;
+              if (data122 && typeof data122 == "object" && !Array.isArray(data122)) {
+                for (const key37 in data122) {
+                  const _errs295 = errors;
                   if (typeof key37 === "string") {
                     if (!pattern18.test(key37)) {
-                      const err292 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key37 };
+                      const err294 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key37 };
                       if (vErrors === null) {
-                        vErrors = [err292];
+                        vErrors = [err294];
                       } else {
-                        vErrors.push(err292);
+                        vErrors.push(err294);
                       }
                       errors++;
                     }
                   } else {
-                    const err293 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key37 };
-                    if (vErrors === null) {
-                      vErrors = [err293];
-                    } else {
-                      vErrors.push(err293);
-                    }
-                    errors++;
-                  }
-                  var valid77 = _errs293 === errors;
-                  if (!valid77) {
-                    const err294 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key37 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err294];
-                    } else {
-                      vErrors.push(err294);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key38 in data121) {
-                  let data122 = data121[key38];
-                  if (typeof data122 !== "string" && !(typeof data122 == "number") && typeof data122 !== "boolean" && !Array.isArray(data122)) {
-                    const err295 = { instancePath: instancePath + "/maintenance/mileage/map/" + key38.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/mileage/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err295 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key37 };
                     if (vErrors === null) {
                       vErrors = [err295];
                     } else {
@@ -3303,15 +3302,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data122)) {
-                    const len20 = data122.length;
+                  var valid77 = _errs295 === errors;
+                  if (!valid77) {
+                    const err296 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key37 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err296];
+                    } else {
+                      vErrors.push(err296);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key38 in data122) {
+                  let data123 = data122[key38];
+                  if (typeof data123 !== "string" && !(typeof data123 == "number") && typeof data123 !== "boolean" && !Array.isArray(data123)) {
+                    const err297 = { instancePath: instancePath + "/maintenance/mileage/map/" + key38.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/maintenance/properties/mileage/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err297];
+                    } else {
+                      vErrors.push(err297);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data123)) {
+                    const len20 = data123.length;
                     for (let i20 = 0; i20 < len20; i20++) {
-                      if (typeof data122[i20] !== "string") {
-                        const err296 = { instancePath: instancePath + "/maintenance/mileage/map/" + key38.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i20, schemaPath: "#/properties/maintenance/properties/mileage/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data123[i20] !== "string") {
+                        const err298 = { instancePath: instancePath + "/maintenance/mileage/map/" + key38.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i20, schemaPath: "#/properties/maintenance/properties/mileage/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err296];
+                          vErrors = [err298];
                         } else {
-                          vErrors.push(err296);
+                          vErrors.push(err298);
                         }
                         errors++;
                       }
@@ -3319,49 +3340,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err297 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err299 = { instancePath: instancePath + "/maintenance/mileage/map", schemaPath: "#/properties/maintenance/properties/mileage/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err297];
+                  vErrors = [err299];
                 } else {
-                  vErrors.push(err297);
+                  vErrors.push(err299);
                 }
                 errors++;
               }
             }
-            if (data102.timeout !== void 0) {
-              let data124 = data102.timeout;
-              if (!(typeof data124 == "number" && (!(data124 % 1) && !isNaN(data124))) && typeof data124 !== "string") {
-                const err298 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.timeout.type }, message: "must be integer,string" };
+            if (data103.timeout !== void 0) {
+              let data125 = data103.timeout;
+              if (!(typeof data125 == "number" && (!(data125 % 1) && !isNaN(data125))) && typeof data125 !== "string") {
+                const err300 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err298];
+                  vErrors = [err300];
                 } else {
-                  vErrors.push(err298);
+                  vErrors.push(err300);
                 }
                 errors++;
               }
-              if (typeof data124 == "number") {
-                if (data124 > 31536e7 || isNaN(data124)) {
-                  const err299 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err299];
-                  } else {
-                    vErrors.push(err299);
-                  }
-                  errors++;
-                }
-                if (data124 < 1 || isNaN(data124)) {
-                  const err300 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err300];
-                  } else {
-                    vErrors.push(err300);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data124 === "string") {
-                if (!pattern10.test(data124)) {
-                  const err301 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data125 == "number") {
+                if (data125 > 31536e7 || isNaN(data125)) {
+                  const err301 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err301];
                   } else {
@@ -3369,22 +3370,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data102.failover !== void 0) {
-              let data125 = data102.failover;
-              if (!(typeof data125 == "number" && (!(data125 % 1) && !isNaN(data125))) && typeof data125 !== "string") {
-                const err302 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err302];
-                } else {
-                  vErrors.push(err302);
+                if (data125 < 1 || isNaN(data125)) {
+                  const err302 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err302];
+                  } else {
+                    vErrors.push(err302);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data125 == "number") {
-                if (data125 > 31536e7 || isNaN(data125)) {
-                  const err303 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data125 === "string") {
+                if (!pattern10.test(data125)) {
+                  const err303 = { instancePath: instancePath + "/maintenance/mileage/timeout", schemaPath: "#/properties/maintenance/properties/mileage/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err303];
                   } else {
@@ -3392,23 +3390,46 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data125 < 1 || isNaN(data125)) {
-                  const err304 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err304];
-                  } else {
-                    vErrors.push(err304);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data125 === "string") {
-                if (!pattern10.test(data125)) {
-                  const err305 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data103.failover !== void 0) {
+              let data126 = data103.failover;
+              if (!(typeof data126 == "number" && (!(data126 % 1) && !isNaN(data126))) && typeof data126 !== "string") {
+                const err304 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/type", keyword: "type", params: { type: schema31.properties.maintenance.properties.mileage.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err304];
+                } else {
+                  vErrors.push(err304);
+                }
+                errors++;
+              }
+              if (typeof data126 == "number") {
+                if (data126 > 31536e7 || isNaN(data126)) {
+                  const err305 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err305];
                   } else {
                     vErrors.push(err305);
+                  }
+                  errors++;
+                }
+                if (data126 < 1 || isNaN(data126)) {
+                  const err306 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err306];
+                  } else {
+                    vErrors.push(err306);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data126 === "string") {
+                if (!pattern10.test(data126)) {
+                  const err307 = { instancePath: instancePath + "/maintenance/mileage/failover", schemaPath: "#/properties/maintenance/properties/mileage/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err307];
+                  } else {
+                    vErrors.push(err307);
                   }
                   errors++;
                 }
@@ -3417,88 +3438,66 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
       } else {
-        const err306 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err308 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err306];
+          vErrors = [err308];
         } else {
-          vErrors.push(err306);
+          vErrors.push(err308);
         }
         errors++;
       }
     }
     if (data.collision !== void 0) {
-      let data126 = data.collision;
-      if (data126 && typeof data126 == "object" && !Array.isArray(data126)) {
-        for (const key39 in data126) {
+      let data127 = data.collision;
+      if (data127 && typeof data127 == "object" && !Array.isArray(data127)) {
+        for (const key39 in data127) {
           if (!(key39 === "detected" || key39 === "tippedOver" || key39 === "pedestrian" || key39 === "side" || key39 === "severity")) {
-            const err307 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 }, message: "must NOT have additional properties" };
+            const err309 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err307];
+              vErrors = [err309];
             } else {
-              vErrors.push(err307);
+              vErrors.push(err309);
             }
             errors++;
           }
         }
-        if (data126.detected !== void 0) {
-          let data127 = data126.detected;
-          if (!data127 || typeof data127 != "object") {
-            const err308 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.type }, message: "must be object,array" };
+        if (data127.detected !== void 0) {
+          let data128 = data127.detected;
+          if (!data128 || typeof data128 != "object") {
+            const err310 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err308];
+              vErrors = [err310];
             } else {
-              vErrors.push(err308);
+              vErrors.push(err310);
             }
             errors++;
           }
-          if (Array.isArray(data127)) {
-            if (data127.length < 1) {
-              const err309 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data128)) {
+            if (data128.length < 1) {
+              const err311 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err309];
+                vErrors = [err311];
               } else {
-                vErrors.push(err309);
+                vErrors.push(err311);
               }
               errors++;
             }
-            const len21 = data127.length;
+            const len21 = data128.length;
             for (let i21 = 0; i21 < len21; i21++) {
-              let data128 = data127[i21];
-              if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
-                if (data128.signal === void 0) {
-                  const err310 = { instancePath: instancePath + "/collision/detected/" + i21, schemaPath: "#/properties/collision/properties/detected/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data129 = data128[i21];
+              if (data129 && typeof data129 == "object" && !Array.isArray(data129)) {
+                if (data129.signal === void 0) {
+                  const err312 = { instancePath: instancePath + "/collision/detected/" + i21, schemaPath: "#/properties/collision/properties/detected/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err310];
+                    vErrors = [err312];
                   } else {
-                    vErrors.push(err310);
+                    vErrors.push(err312);
                   }
                   errors++;
                 }
-                for (const key40 in data128) {
+                for (const key40 in data129) {
                   if (!(key40 === "signal" || key40 === "bus" || key40 === "scale" || key40 === "offset" || key40 === "invalid" || key40 === "map" || key40 === "timeout" || key40 === "failover")) {
-                    const err311 = { instancePath: instancePath + "/collision/detected/" + i21, schemaPath: "#/properties/collision/properties/detected/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err311];
-                    } else {
-                      vErrors.push(err311);
-                    }
-                    errors++;
-                  }
-                }
-                if (data128.signal !== void 0) {
-                  let data129 = data128.signal;
-                  if (typeof data129 === "string") {
-                    if (!pattern12.test(data129)) {
-                      const err312 = { instancePath: instancePath + "/collision/detected/" + i21 + "/signal", schemaPath: "#/properties/collision/properties/detected/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err312];
-                      } else {
-                        vErrors.push(err312);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err313 = { instancePath: instancePath + "/collision/detected/" + i21 + "/signal", schemaPath: "#/properties/collision/properties/detected/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err313 = { instancePath: instancePath + "/collision/detected/" + i21, schemaPath: "#/properties/collision/properties/detected/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err313];
                     } else {
@@ -3507,11 +3506,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data128.bus !== void 0) {
-                  let data130 = data128.bus;
+                if (data129.signal !== void 0) {
+                  let data130 = data129.signal;
                   if (typeof data130 === "string") {
-                    if (!pattern17.test(data130)) {
-                      const err314 = { instancePath: instancePath + "/collision/detected/" + i21 + "/bus", schemaPath: "#/properties/collision/properties/detected/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data130)) {
+                      const err314 = { instancePath: instancePath + "/collision/detected/" + i21 + "/signal", schemaPath: "#/properties/collision/properties/detected/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err314];
                       } else {
@@ -3520,7 +3519,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err315 = { instancePath: instancePath + "/collision/detected/" + i21 + "/bus", schemaPath: "#/properties/collision/properties/detected/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err315 = { instancePath: instancePath + "/collision/detected/" + i21 + "/signal", schemaPath: "#/properties/collision/properties/detected/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err315];
                     } else {
@@ -3529,20 +3528,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data128.scale !== void 0) {
-                  if (!(typeof data128.scale == "number")) {
-                    const err316 = { instancePath: instancePath + "/collision/detected/" + i21 + "/scale", schemaPath: "#/properties/collision/properties/detected/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err316];
-                    } else {
-                      vErrors.push(err316);
+                if (data129.bus !== void 0) {
+                  let data131 = data129.bus;
+                  if (typeof data131 === "string") {
+                    if (!pattern17.test(data131)) {
+                      const err316 = { instancePath: instancePath + "/collision/detected/" + i21 + "/bus", schemaPath: "#/properties/collision/properties/detected/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err316];
+                      } else {
+                        vErrors.push(err316);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data128.offset !== void 0) {
-                  if (!(typeof data128.offset == "number")) {
-                    const err317 = { instancePath: instancePath + "/collision/detected/" + i21 + "/offset", schemaPath: "#/properties/collision/properties/detected/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err317 = { instancePath: instancePath + "/collision/detected/" + i21 + "/bus", schemaPath: "#/properties/collision/properties/detected/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err317];
                     } else {
@@ -3551,79 +3550,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data128.invalid !== void 0) {
-                  let data133 = data128.invalid;
-                  if (Array.isArray(data133)) {
-                    if (data133.length < 1) {
-                      const err318 = { instancePath: instancePath + "/collision/detected/" + i21 + "/invalid", schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data129.scale !== void 0) {
+                  if (!(typeof data129.scale == "number")) {
+                    const err318 = { instancePath: instancePath + "/collision/detected/" + i21 + "/scale", schemaPath: "#/properties/collision/properties/detected/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err318];
+                    } else {
+                      vErrors.push(err318);
+                    }
+                    errors++;
+                  }
+                }
+                if (data129.offset !== void 0) {
+                  if (!(typeof data129.offset == "number")) {
+                    const err319 = { instancePath: instancePath + "/collision/detected/" + i21 + "/offset", schemaPath: "#/properties/collision/properties/detected/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err319];
+                    } else {
+                      vErrors.push(err319);
+                    }
+                    errors++;
+                  }
+                }
+                if (data129.invalid !== void 0) {
+                  let data134 = data129.invalid;
+                  if (Array.isArray(data134)) {
+                    if (data134.length < 1) {
+                      const err320 = { instancePath: instancePath + "/collision/detected/" + i21 + "/invalid", schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err318];
+                        vErrors = [err320];
                       } else {
-                        vErrors.push(err318);
+                        vErrors.push(err320);
                       }
                       errors++;
                     }
-                    const len22 = data133.length;
+                    const len22 = data134.length;
                     for (let i22 = 0; i22 < len22; i22++) {
-                      if (!(typeof data133[i22] == "number")) {
-                        const err319 = { instancePath: instancePath + "/collision/detected/" + i21 + "/invalid/" + i22, schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data134[i22] == "number")) {
+                        const err321 = { instancePath: instancePath + "/collision/detected/" + i21 + "/invalid/" + i22, schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err319];
+                          vErrors = [err321];
                         } else {
-                          vErrors.push(err319);
+                          vErrors.push(err321);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err320 = { instancePath: instancePath + "/collision/detected/" + i21 + "/invalid", schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err322 = { instancePath: instancePath + "/collision/detected/" + i21 + "/invalid", schemaPath: "#/properties/collision/properties/detected/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err320];
+                      vErrors = [err322];
                     } else {
-                      vErrors.push(err320);
+                      vErrors.push(err322);
                     }
                     errors++;
                   }
                 }
-                if (data128.map !== void 0) {
-                  let data135 = data128.map;
-                  if (data135 && typeof data135 == "object" && !Array.isArray(data135)) {
-                    for (const key41 in data135) {
-                      const _errs326 = errors;
+                if (data129.map !== void 0) {
+                  let data136 = data129.map;
+                  if (data136 && typeof data136 == "object" && !Array.isArray(data136)) {
+                    for (const key41 in data136) {
+                      const _errs328 = errors;
                       if (typeof key41 === "string") {
                         if (!pattern18.test(key41)) {
-                          const err321 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key41 };
+                          const err323 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key41 };
                           if (vErrors === null) {
-                            vErrors = [err321];
+                            vErrors = [err323];
                           } else {
-                            vErrors.push(err321);
+                            vErrors.push(err323);
                           }
                           errors++;
                         }
                       } else {
-                        const err322 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key41 };
-                        if (vErrors === null) {
-                          vErrors = [err322];
-                        } else {
-                          vErrors.push(err322);
-                        }
-                        errors++;
-                      }
-                      var valid87 = _errs326 === errors;
-                      if (!valid87) {
-                        const err323 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key41 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err323];
-                        } else {
-                          vErrors.push(err323);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key42 in data135) {
-                      let data136 = data135[key42];
-                      if (typeof data136 !== "string" && !(typeof data136 == "number") && typeof data136 !== "boolean" && !Array.isArray(data136)) {
-                        const err324 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/detected/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err324 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key41 };
                         if (vErrors === null) {
                           vErrors = [err324];
                         } else {
@@ -3631,15 +3630,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data136)) {
-                        const len23 = data136.length;
+                      var valid87 = _errs328 === errors;
+                      if (!valid87) {
+                        const err325 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key41 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err325];
+                        } else {
+                          vErrors.push(err325);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key42 in data136) {
+                      let data137 = data136[key42];
+                      if (typeof data137 !== "string" && !(typeof data137 == "number") && typeof data137 !== "boolean" && !Array.isArray(data137)) {
+                        const err326 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/detected/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err326];
+                        } else {
+                          vErrors.push(err326);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data137)) {
+                        const len23 = data137.length;
                         for (let i23 = 0; i23 < len23; i23++) {
-                          if (typeof data136[i23] !== "string") {
-                            const err325 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i23, schemaPath: "#/properties/collision/properties/detected/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data137[i23] !== "string") {
+                            const err327 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i23, schemaPath: "#/properties/collision/properties/detected/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err325];
+                              vErrors = [err327];
                             } else {
-                              vErrors.push(err325);
+                              vErrors.push(err327);
                             }
                             errors++;
                           }
@@ -3647,49 +3668,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err326 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err328 = { instancePath: instancePath + "/collision/detected/" + i21 + "/map", schemaPath: "#/properties/collision/properties/detected/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err326];
+                      vErrors = [err328];
                     } else {
-                      vErrors.push(err326);
+                      vErrors.push(err328);
                     }
                     errors++;
                   }
                 }
-                if (data128.timeout !== void 0) {
-                  let data138 = data128.timeout;
-                  if (!(typeof data138 == "number" && (!(data138 % 1) && !isNaN(data138))) && typeof data138 !== "string") {
-                    const err327 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data129.timeout !== void 0) {
+                  let data139 = data129.timeout;
+                  if (!(typeof data139 == "number" && (!(data139 % 1) && !isNaN(data139))) && typeof data139 !== "string") {
+                    const err329 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err327];
+                      vErrors = [err329];
                     } else {
-                      vErrors.push(err327);
+                      vErrors.push(err329);
                     }
                     errors++;
                   }
-                  if (typeof data138 == "number") {
-                    if (data138 > 31536e7 || isNaN(data138)) {
-                      const err328 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err328];
-                      } else {
-                        vErrors.push(err328);
-                      }
-                      errors++;
-                    }
-                    if (data138 < 1 || isNaN(data138)) {
-                      const err329 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err329];
-                      } else {
-                        vErrors.push(err329);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data138 === "string") {
-                    if (!pattern10.test(data138)) {
-                      const err330 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data139 == "number") {
+                    if (data139 > 31536e7 || isNaN(data139)) {
+                      const err330 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err330];
                       } else {
@@ -3697,22 +3698,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data128.failover !== void 0) {
-                  let data139 = data128.failover;
-                  if (!(typeof data139 == "number" && (!(data139 % 1) && !isNaN(data139))) && typeof data139 !== "string") {
-                    const err331 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err331];
-                    } else {
-                      vErrors.push(err331);
+                    if (data139 < 1 || isNaN(data139)) {
+                      const err331 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err331];
+                      } else {
+                        vErrors.push(err331);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data139 == "number") {
-                    if (data139 > 31536e7 || isNaN(data139)) {
-                      const err332 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data139 === "string") {
+                    if (!pattern10.test(data139)) {
+                      const err332 = { instancePath: instancePath + "/collision/detected/" + i21 + "/timeout", schemaPath: "#/properties/collision/properties/detected/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err332];
                       } else {
@@ -3720,19 +3718,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data139 < 1 || isNaN(data139)) {
-                      const err333 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err333];
-                      } else {
-                        vErrors.push(err333);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data139 === "string") {
-                    if (!pattern10.test(data139)) {
-                      const err334 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data129.failover !== void 0) {
+                  let data140 = data129.failover;
+                  if (!(typeof data140 == "number" && (!(data140 % 1) && !isNaN(data140))) && typeof data140 !== "string") {
+                    const err333 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err333];
+                    } else {
+                      vErrors.push(err333);
+                    }
+                    errors++;
+                  }
+                  if (typeof data140 == "number") {
+                    if (data140 > 31536e7 || isNaN(data140)) {
+                      const err334 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err334];
                       } else {
@@ -3740,32 +3741,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data140 < 1 || isNaN(data140)) {
+                      const err335 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err335];
+                      } else {
+                        vErrors.push(err335);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data140 === "string") {
+                    if (!pattern10.test(data140)) {
+                      const err336 = { instancePath: instancePath + "/collision/detected/" + i21 + "/failover", schemaPath: "#/properties/collision/properties/detected/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err336];
+                      } else {
+                        vErrors.push(err336);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err335 = { instancePath: instancePath + "/collision/detected/" + i21, schemaPath: "#/properties/collision/properties/detected/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err335];
-                } else {
-                  vErrors.push(err335);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data127 && typeof data127 == "object" && !Array.isArray(data127)) {
-            if (data127.signal === void 0) {
-              const err336 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err336];
-              } else {
-                vErrors.push(err336);
-              }
-              errors++;
-            }
-            for (const key43 in data127) {
-              if (!(key43 === "signal" || key43 === "bus" || key43 === "scale" || key43 === "offset" || key43 === "invalid" || key43 === "map" || key43 === "timeout" || key43 === "failover")) {
-                const err337 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key43 }, message: "must NOT have additional properties" };
+                const err337 = { instancePath: instancePath + "/collision/detected/" + i21, schemaPath: "#/properties/collision/properties/detected/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err337];
                 } else {
@@ -3774,20 +3773,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data127.signal !== void 0) {
-              let data140 = data127.signal;
-              if (typeof data140 === "string") {
-                if (!pattern12.test(data140)) {
-                  const err338 = { instancePath: instancePath + "/collision/detected/signal", schemaPath: "#/properties/collision/properties/detected/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err338];
-                  } else {
-                    vErrors.push(err338);
-                  }
-                  errors++;
-                }
+          }
+          if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
+            if (data128.signal === void 0) {
+              const err338 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err338];
               } else {
-                const err339 = { instancePath: instancePath + "/collision/detected/signal", schemaPath: "#/properties/collision/properties/detected/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err338);
+              }
+              errors++;
+            }
+            for (const key43 in data128) {
+              if (!(key43 === "signal" || key43 === "bus" || key43 === "scale" || key43 === "offset" || key43 === "invalid" || key43 === "map" || key43 === "timeout" || key43 === "failover")) {
+                const err339 = { instancePath: instancePath + "/collision/detected", schemaPath: "#/properties/collision/properties/detected/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key43 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err339];
                 } else {
@@ -3796,11 +3795,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data127.bus !== void 0) {
-              let data141 = data127.bus;
+            if (data128.signal !== void 0) {
+              let data141 = data128.signal;
               if (typeof data141 === "string") {
-                if (!pattern17.test(data141)) {
-                  const err340 = { instancePath: instancePath + "/collision/detected/bus", schemaPath: "#/properties/collision/properties/detected/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data141)) {
+                  const err340 = { instancePath: instancePath + "/collision/detected/signal", schemaPath: "#/properties/collision/properties/detected/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err340];
                   } else {
@@ -3809,7 +3808,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err341 = { instancePath: instancePath + "/collision/detected/bus", schemaPath: "#/properties/collision/properties/detected/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err341 = { instancePath: instancePath + "/collision/detected/signal", schemaPath: "#/properties/collision/properties/detected/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err341];
                 } else {
@@ -3818,20 +3817,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data127.scale !== void 0) {
-              if (!(typeof data127.scale == "number")) {
-                const err342 = { instancePath: instancePath + "/collision/detected/scale", schemaPath: "#/properties/collision/properties/detected/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err342];
-                } else {
-                  vErrors.push(err342);
+            if (data128.bus !== void 0) {
+              let data142 = data128.bus;
+              if (typeof data142 === "string") {
+                if (!pattern17.test(data142)) {
+                  const err342 = { instancePath: instancePath + "/collision/detected/bus", schemaPath: "#/properties/collision/properties/detected/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err342];
+                  } else {
+                    vErrors.push(err342);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data127.offset !== void 0) {
-              if (!(typeof data127.offset == "number")) {
-                const err343 = { instancePath: instancePath + "/collision/detected/offset", schemaPath: "#/properties/collision/properties/detected/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err343 = { instancePath: instancePath + "/collision/detected/bus", schemaPath: "#/properties/collision/properties/detected/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err343];
                 } else {
@@ -3840,79 +3839,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data127.invalid !== void 0) {
-              let data144 = data127.invalid;
-              if (Array.isArray(data144)) {
-                if (data144.length < 1) {
-                  const err344 = { instancePath: instancePath + "/collision/detected/invalid", schemaPath: "#/properties/collision/properties/detected/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data128.scale !== void 0) {
+              if (!(typeof data128.scale == "number")) {
+                const err344 = { instancePath: instancePath + "/collision/detected/scale", schemaPath: "#/properties/collision/properties/detected/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err344];
+                } else {
+                  vErrors.push(err344);
+                }
+                errors++;
+              }
+            }
+            if (data128.offset !== void 0) {
+              if (!(typeof data128.offset == "number")) {
+                const err345 = { instancePath: instancePath + "/collision/detected/offset", schemaPath: "#/properties/collision/properties/detected/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err345];
+                } else {
+                  vErrors.push(err345);
+                }
+                errors++;
+              }
+            }
+            if (data128.invalid !== void 0) {
+              let data145 = data128.invalid;
+              if (Array.isArray(data145)) {
+                if (data145.length < 1) {
+                  const err346 = { instancePath: instancePath + "/collision/detected/invalid", schemaPath: "#/properties/collision/properties/detected/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err344];
+                    vErrors = [err346];
                   } else {
-                    vErrors.push(err344);
+                    vErrors.push(err346);
                   }
                   errors++;
                 }
-                const len24 = data144.length;
+                const len24 = data145.length;
                 for (let i24 = 0; i24 < len24; i24++) {
-                  if (!(typeof data144[i24] == "number")) {
-                    const err345 = { instancePath: instancePath + "/collision/detected/invalid/" + i24, schemaPath: "#/properties/collision/properties/detected/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data145[i24] == "number")) {
+                    const err347 = { instancePath: instancePath + "/collision/detected/invalid/" + i24, schemaPath: "#/properties/collision/properties/detected/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err345];
+                      vErrors = [err347];
                     } else {
-                      vErrors.push(err345);
+                      vErrors.push(err347);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err346 = { instancePath: instancePath + "/collision/detected/invalid", schemaPath: "#/properties/collision/properties/detected/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err348 = { instancePath: instancePath + "/collision/detected/invalid", schemaPath: "#/properties/collision/properties/detected/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err346];
+                  vErrors = [err348];
                 } else {
-                  vErrors.push(err346);
+                  vErrors.push(err348);
                 }
                 errors++;
               }
             }
-            if (data127.map !== void 0) {
-              let data146 = data127.map;
-              if (data146 && typeof data146 == "object" && !Array.isArray(data146)) {
-                for (const key44 in data146) {
-                  const _errs352 = errors;
+            if (data128.map !== void 0) {
+              let data147 = data128.map;
+              if (data147 && typeof data147 == "object" && !Array.isArray(data147)) {
+                for (const key44 in data147) {
+                  const _errs354 = errors;
                   if (typeof key44 === "string") {
                     if (!pattern18.test(key44)) {
-                      const err347 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key44 };
+                      const err349 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key44 };
                       if (vErrors === null) {
-                        vErrors = [err347];
+                        vErrors = [err349];
                       } else {
-                        vErrors.push(err347);
+                        vErrors.push(err349);
                       }
                       errors++;
                     }
                   } else {
-                    const err348 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key44 };
-                    if (vErrors === null) {
-                      vErrors = [err348];
-                    } else {
-                      vErrors.push(err348);
-                    }
-                    errors++;
-                  }
-                  var valid94 = _errs352 === errors;
-                  if (!valid94) {
-                    const err349 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key44 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err349];
-                    } else {
-                      vErrors.push(err349);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key45 in data146) {
-                  let data147 = data146[key45];
-                  if (typeof data147 !== "string" && !(typeof data147 == "number") && typeof data147 !== "boolean" && !Array.isArray(data147)) {
-                    const err350 = { instancePath: instancePath + "/collision/detected/map/" + key45.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/detected/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err350 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key44 };
                     if (vErrors === null) {
                       vErrors = [err350];
                     } else {
@@ -3920,15 +3919,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data147)) {
-                    const len25 = data147.length;
+                  var valid94 = _errs354 === errors;
+                  if (!valid94) {
+                    const err351 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key44 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err351];
+                    } else {
+                      vErrors.push(err351);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key45 in data147) {
+                  let data148 = data147[key45];
+                  if (typeof data148 !== "string" && !(typeof data148 == "number") && typeof data148 !== "boolean" && !Array.isArray(data148)) {
+                    const err352 = { instancePath: instancePath + "/collision/detected/map/" + key45.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/detected/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err352];
+                    } else {
+                      vErrors.push(err352);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data148)) {
+                    const len25 = data148.length;
                     for (let i25 = 0; i25 < len25; i25++) {
-                      if (typeof data147[i25] !== "string") {
-                        const err351 = { instancePath: instancePath + "/collision/detected/map/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i25, schemaPath: "#/properties/collision/properties/detected/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data148[i25] !== "string") {
+                        const err353 = { instancePath: instancePath + "/collision/detected/map/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i25, schemaPath: "#/properties/collision/properties/detected/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err351];
+                          vErrors = [err353];
                         } else {
-                          vErrors.push(err351);
+                          vErrors.push(err353);
                         }
                         errors++;
                       }
@@ -3936,49 +3957,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err352 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err354 = { instancePath: instancePath + "/collision/detected/map", schemaPath: "#/properties/collision/properties/detected/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err352];
+                  vErrors = [err354];
                 } else {
-                  vErrors.push(err352);
+                  vErrors.push(err354);
                 }
                 errors++;
               }
             }
-            if (data127.timeout !== void 0) {
-              let data149 = data127.timeout;
-              if (!(typeof data149 == "number" && (!(data149 % 1) && !isNaN(data149))) && typeof data149 !== "string") {
-                const err353 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.timeout.type }, message: "must be integer,string" };
+            if (data128.timeout !== void 0) {
+              let data150 = data128.timeout;
+              if (!(typeof data150 == "number" && (!(data150 % 1) && !isNaN(data150))) && typeof data150 !== "string") {
+                const err355 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err353];
+                  vErrors = [err355];
                 } else {
-                  vErrors.push(err353);
+                  vErrors.push(err355);
                 }
                 errors++;
               }
-              if (typeof data149 == "number") {
-                if (data149 > 31536e7 || isNaN(data149)) {
-                  const err354 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err354];
-                  } else {
-                    vErrors.push(err354);
-                  }
-                  errors++;
-                }
-                if (data149 < 1 || isNaN(data149)) {
-                  const err355 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err355];
-                  } else {
-                    vErrors.push(err355);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data149 === "string") {
-                if (!pattern10.test(data149)) {
-                  const err356 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data150 == "number") {
+                if (data150 > 31536e7 || isNaN(data150)) {
+                  const err356 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err356];
                   } else {
@@ -3986,22 +3987,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data127.failover !== void 0) {
-              let data150 = data127.failover;
-              if (!(typeof data150 == "number" && (!(data150 % 1) && !isNaN(data150))) && typeof data150 !== "string") {
-                const err357 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err357];
-                } else {
-                  vErrors.push(err357);
+                if (data150 < 1 || isNaN(data150)) {
+                  const err357 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err357];
+                  } else {
+                    vErrors.push(err357);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data150 == "number") {
-                if (data150 > 31536e7 || isNaN(data150)) {
-                  const err358 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data150 === "string") {
+                if (!pattern10.test(data150)) {
+                  const err358 = { instancePath: instancePath + "/collision/detected/timeout", schemaPath: "#/properties/collision/properties/detected/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err358];
                   } else {
@@ -4009,19 +4007,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data150 < 1 || isNaN(data150)) {
-                  const err359 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err359];
-                  } else {
-                    vErrors.push(err359);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data150 === "string") {
-                if (!pattern10.test(data150)) {
-                  const err360 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data128.failover !== void 0) {
+              let data151 = data128.failover;
+              if (!(typeof data151 == "number" && (!(data151 % 1) && !isNaN(data151))) && typeof data151 !== "string") {
+                const err359 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.detected.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err359];
+                } else {
+                  vErrors.push(err359);
+                }
+                errors++;
+              }
+              if (typeof data151 == "number") {
+                if (data151 > 31536e7 || isNaN(data151)) {
+                  const err360 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err360];
                   } else {
@@ -4029,69 +4030,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data151 < 1 || isNaN(data151)) {
+                  const err361 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err361];
+                  } else {
+                    vErrors.push(err361);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data151 === "string") {
+                if (!pattern10.test(data151)) {
+                  const err362 = { instancePath: instancePath + "/collision/detected/failover", schemaPath: "#/properties/collision/properties/detected/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err362];
+                  } else {
+                    vErrors.push(err362);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data126.tippedOver !== void 0) {
-          let data151 = data126.tippedOver;
-          if (!data151 || typeof data151 != "object") {
-            const err361 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.type }, message: "must be object,array" };
+        if (data127.tippedOver !== void 0) {
+          let data152 = data127.tippedOver;
+          if (!data152 || typeof data152 != "object") {
+            const err363 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err361];
+              vErrors = [err363];
             } else {
-              vErrors.push(err361);
+              vErrors.push(err363);
             }
             errors++;
           }
-          if (Array.isArray(data151)) {
-            if (data151.length < 1) {
-              const err362 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data152)) {
+            if (data152.length < 1) {
+              const err364 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err362];
+                vErrors = [err364];
               } else {
-                vErrors.push(err362);
+                vErrors.push(err364);
               }
               errors++;
             }
-            const len26 = data151.length;
+            const len26 = data152.length;
             for (let i26 = 0; i26 < len26; i26++) {
-              let data152 = data151[i26];
-              if (data152 && typeof data152 == "object" && !Array.isArray(data152)) {
-                if (data152.signal === void 0) {
-                  const err363 = { instancePath: instancePath + "/collision/tippedOver/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data153 = data152[i26];
+              if (data153 && typeof data153 == "object" && !Array.isArray(data153)) {
+                if (data153.signal === void 0) {
+                  const err365 = { instancePath: instancePath + "/collision/tippedOver/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err363];
+                    vErrors = [err365];
                   } else {
-                    vErrors.push(err363);
+                    vErrors.push(err365);
                   }
                   errors++;
                 }
-                for (const key46 in data152) {
+                for (const key46 in data153) {
                   if (!(key46 === "signal" || key46 === "bus" || key46 === "scale" || key46 === "offset" || key46 === "invalid" || key46 === "map" || key46 === "timeout" || key46 === "failover")) {
-                    const err364 = { instancePath: instancePath + "/collision/tippedOver/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err364];
-                    } else {
-                      vErrors.push(err364);
-                    }
-                    errors++;
-                  }
-                }
-                if (data152.signal !== void 0) {
-                  let data153 = data152.signal;
-                  if (typeof data153 === "string") {
-                    if (!pattern12.test(data153)) {
-                      const err365 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/signal", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err365];
-                      } else {
-                        vErrors.push(err365);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err366 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/signal", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err366 = { instancePath: instancePath + "/collision/tippedOver/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err366];
                     } else {
@@ -4100,11 +4099,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data152.bus !== void 0) {
-                  let data154 = data152.bus;
+                if (data153.signal !== void 0) {
+                  let data154 = data153.signal;
                   if (typeof data154 === "string") {
-                    if (!pattern17.test(data154)) {
-                      const err367 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/bus", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data154)) {
+                      const err367 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/signal", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err367];
                       } else {
@@ -4113,7 +4112,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err368 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/bus", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err368 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/signal", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err368];
                     } else {
@@ -4122,20 +4121,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data152.scale !== void 0) {
-                  if (!(typeof data152.scale == "number")) {
-                    const err369 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/scale", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err369];
-                    } else {
-                      vErrors.push(err369);
+                if (data153.bus !== void 0) {
+                  let data155 = data153.bus;
+                  if (typeof data155 === "string") {
+                    if (!pattern17.test(data155)) {
+                      const err369 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/bus", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err369];
+                      } else {
+                        vErrors.push(err369);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data152.offset !== void 0) {
-                  if (!(typeof data152.offset == "number")) {
-                    const err370 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/offset", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err370 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/bus", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err370];
                     } else {
@@ -4144,79 +4143,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data152.invalid !== void 0) {
-                  let data157 = data152.invalid;
-                  if (Array.isArray(data157)) {
-                    if (data157.length < 1) {
-                      const err371 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/invalid", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data153.scale !== void 0) {
+                  if (!(typeof data153.scale == "number")) {
+                    const err371 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/scale", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err371];
+                    } else {
+                      vErrors.push(err371);
+                    }
+                    errors++;
+                  }
+                }
+                if (data153.offset !== void 0) {
+                  if (!(typeof data153.offset == "number")) {
+                    const err372 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/offset", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err372];
+                    } else {
+                      vErrors.push(err372);
+                    }
+                    errors++;
+                  }
+                }
+                if (data153.invalid !== void 0) {
+                  let data158 = data153.invalid;
+                  if (Array.isArray(data158)) {
+                    if (data158.length < 1) {
+                      const err373 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/invalid", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err371];
+                        vErrors = [err373];
                       } else {
-                        vErrors.push(err371);
+                        vErrors.push(err373);
                       }
                       errors++;
                     }
-                    const len27 = data157.length;
+                    const len27 = data158.length;
                     for (let i27 = 0; i27 < len27; i27++) {
-                      if (!(typeof data157[i27] == "number")) {
-                        const err372 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/invalid/" + i27, schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data158[i27] == "number")) {
+                        const err374 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/invalid/" + i27, schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err372];
+                          vErrors = [err374];
                         } else {
-                          vErrors.push(err372);
+                          vErrors.push(err374);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err373 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/invalid", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err375 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/invalid", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err373];
+                      vErrors = [err375];
                     } else {
-                      vErrors.push(err373);
+                      vErrors.push(err375);
                     }
                     errors++;
                   }
                 }
-                if (data152.map !== void 0) {
-                  let data159 = data152.map;
-                  if (data159 && typeof data159 == "object" && !Array.isArray(data159)) {
-                    for (const key47 in data159) {
-                      const _errs382 = errors;
+                if (data153.map !== void 0) {
+                  let data160 = data153.map;
+                  if (data160 && typeof data160 == "object" && !Array.isArray(data160)) {
+                    for (const key47 in data160) {
+                      const _errs384 = errors;
                       if (typeof key47 === "string") {
                         if (!pattern18.test(key47)) {
-                          const err374 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key47 };
+                          const err376 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key47 };
                           if (vErrors === null) {
-                            vErrors = [err374];
+                            vErrors = [err376];
                           } else {
-                            vErrors.push(err374);
+                            vErrors.push(err376);
                           }
                           errors++;
                         }
                       } else {
-                        const err375 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key47 };
-                        if (vErrors === null) {
-                          vErrors = [err375];
-                        } else {
-                          vErrors.push(err375);
-                        }
-                        errors++;
-                      }
-                      var valid103 = _errs382 === errors;
-                      if (!valid103) {
-                        const err376 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key47 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err376];
-                        } else {
-                          vErrors.push(err376);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key48 in data159) {
-                      let data160 = data159[key48];
-                      if (typeof data160 !== "string" && !(typeof data160 == "number") && typeof data160 !== "boolean" && !Array.isArray(data160)) {
-                        const err377 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map/" + key48.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err377 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key47 };
                         if (vErrors === null) {
                           vErrors = [err377];
                         } else {
@@ -4224,15 +4223,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data160)) {
-                        const len28 = data160.length;
+                      var valid103 = _errs384 === errors;
+                      if (!valid103) {
+                        const err378 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key47 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err378];
+                        } else {
+                          vErrors.push(err378);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key48 in data160) {
+                      let data161 = data160[key48];
+                      if (typeof data161 !== "string" && !(typeof data161 == "number") && typeof data161 !== "boolean" && !Array.isArray(data161)) {
+                        const err379 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map/" + key48.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err379];
+                        } else {
+                          vErrors.push(err379);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data161)) {
+                        const len28 = data161.length;
                         for (let i28 = 0; i28 < len28; i28++) {
-                          if (typeof data160[i28] !== "string") {
-                            const err378 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map/" + key48.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i28, schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data161[i28] !== "string") {
+                            const err380 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map/" + key48.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i28, schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err378];
+                              vErrors = [err380];
                             } else {
-                              vErrors.push(err378);
+                              vErrors.push(err380);
                             }
                             errors++;
                           }
@@ -4240,49 +4261,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err379 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err381 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/map", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err379];
+                      vErrors = [err381];
                     } else {
-                      vErrors.push(err379);
+                      vErrors.push(err381);
                     }
                     errors++;
                   }
                 }
-                if (data152.timeout !== void 0) {
-                  let data162 = data152.timeout;
-                  if (!(typeof data162 == "number" && (!(data162 % 1) && !isNaN(data162))) && typeof data162 !== "string") {
-                    const err380 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data153.timeout !== void 0) {
+                  let data163 = data153.timeout;
+                  if (!(typeof data163 == "number" && (!(data163 % 1) && !isNaN(data163))) && typeof data163 !== "string") {
+                    const err382 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err380];
+                      vErrors = [err382];
                     } else {
-                      vErrors.push(err380);
+                      vErrors.push(err382);
                     }
                     errors++;
                   }
-                  if (typeof data162 == "number") {
-                    if (data162 > 31536e7 || isNaN(data162)) {
-                      const err381 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err381];
-                      } else {
-                        vErrors.push(err381);
-                      }
-                      errors++;
-                    }
-                    if (data162 < 1 || isNaN(data162)) {
-                      const err382 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err382];
-                      } else {
-                        vErrors.push(err382);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data162 === "string") {
-                    if (!pattern10.test(data162)) {
-                      const err383 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data163 == "number") {
+                    if (data163 > 31536e7 || isNaN(data163)) {
+                      const err383 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err383];
                       } else {
@@ -4290,22 +4291,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data152.failover !== void 0) {
-                  let data163 = data152.failover;
-                  if (!(typeof data163 == "number" && (!(data163 % 1) && !isNaN(data163))) && typeof data163 !== "string") {
-                    const err384 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err384];
-                    } else {
-                      vErrors.push(err384);
+                    if (data163 < 1 || isNaN(data163)) {
+                      const err384 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err384];
+                      } else {
+                        vErrors.push(err384);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data163 == "number") {
-                    if (data163 > 31536e7 || isNaN(data163)) {
-                      const err385 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data163 === "string") {
+                    if (!pattern10.test(data163)) {
+                      const err385 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/timeout", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err385];
                       } else {
@@ -4313,19 +4311,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data163 < 1 || isNaN(data163)) {
-                      const err386 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err386];
-                      } else {
-                        vErrors.push(err386);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data163 === "string") {
-                    if (!pattern10.test(data163)) {
-                      const err387 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data153.failover !== void 0) {
+                  let data164 = data153.failover;
+                  if (!(typeof data164 == "number" && (!(data164 % 1) && !isNaN(data164))) && typeof data164 !== "string") {
+                    const err386 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err386];
+                    } else {
+                      vErrors.push(err386);
+                    }
+                    errors++;
+                  }
+                  if (typeof data164 == "number") {
+                    if (data164 > 31536e7 || isNaN(data164)) {
+                      const err387 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err387];
                       } else {
@@ -4333,32 +4334,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data164 < 1 || isNaN(data164)) {
+                      const err388 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err388];
+                      } else {
+                        vErrors.push(err388);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data164 === "string") {
+                    if (!pattern10.test(data164)) {
+                      const err389 = { instancePath: instancePath + "/collision/tippedOver/" + i26 + "/failover", schemaPath: "#/properties/collision/properties/tippedOver/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err389];
+                      } else {
+                        vErrors.push(err389);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err388 = { instancePath: instancePath + "/collision/tippedOver/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err388];
-                } else {
-                  vErrors.push(err388);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data151 && typeof data151 == "object" && !Array.isArray(data151)) {
-            if (data151.signal === void 0) {
-              const err389 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err389];
-              } else {
-                vErrors.push(err389);
-              }
-              errors++;
-            }
-            for (const key49 in data151) {
-              if (!(key49 === "signal" || key49 === "bus" || key49 === "scale" || key49 === "offset" || key49 === "invalid" || key49 === "map" || key49 === "timeout" || key49 === "failover")) {
-                const err390 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 }, message: "must NOT have additional properties" };
+                const err390 = { instancePath: instancePath + "/collision/tippedOver/" + i26, schemaPath: "#/properties/collision/properties/tippedOver/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err390];
                 } else {
@@ -4367,20 +4366,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data151.signal !== void 0) {
-              let data164 = data151.signal;
-              if (typeof data164 === "string") {
-                if (!pattern12.test(data164)) {
-                  const err391 = { instancePath: instancePath + "/collision/tippedOver/signal", schemaPath: "#/properties/collision/properties/tippedOver/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err391];
-                  } else {
-                    vErrors.push(err391);
-                  }
-                  errors++;
-                }
+          }
+          if (data152 && typeof data152 == "object" && !Array.isArray(data152)) {
+            if (data152.signal === void 0) {
+              const err391 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err391];
               } else {
-                const err392 = { instancePath: instancePath + "/collision/tippedOver/signal", schemaPath: "#/properties/collision/properties/tippedOver/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err391);
+              }
+              errors++;
+            }
+            for (const key49 in data152) {
+              if (!(key49 === "signal" || key49 === "bus" || key49 === "scale" || key49 === "offset" || key49 === "invalid" || key49 === "map" || key49 === "timeout" || key49 === "failover")) {
+                const err392 = { instancePath: instancePath + "/collision/tippedOver", schemaPath: "#/properties/collision/properties/tippedOver/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err392];
                 } else {
@@ -4389,11 +4388,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data151.bus !== void 0) {
-              let data165 = data151.bus;
+            if (data152.signal !== void 0) {
+              let data165 = data152.signal;
               if (typeof data165 === "string") {
-                if (!pattern17.test(data165)) {
-                  const err393 = { instancePath: instancePath + "/collision/tippedOver/bus", schemaPath: "#/properties/collision/properties/tippedOver/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data165)) {
+                  const err393 = { instancePath: instancePath + "/collision/tippedOver/signal", schemaPath: "#/properties/collision/properties/tippedOver/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err393];
                   } else {
@@ -4402,7 +4401,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err394 = { instancePath: instancePath + "/collision/tippedOver/bus", schemaPath: "#/properties/collision/properties/tippedOver/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err394 = { instancePath: instancePath + "/collision/tippedOver/signal", schemaPath: "#/properties/collision/properties/tippedOver/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err394];
                 } else {
@@ -4411,20 +4410,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data151.scale !== void 0) {
-              if (!(typeof data151.scale == "number")) {
-                const err395 = { instancePath: instancePath + "/collision/tippedOver/scale", schemaPath: "#/properties/collision/properties/tippedOver/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err395];
-                } else {
-                  vErrors.push(err395);
+            if (data152.bus !== void 0) {
+              let data166 = data152.bus;
+              if (typeof data166 === "string") {
+                if (!pattern17.test(data166)) {
+                  const err395 = { instancePath: instancePath + "/collision/tippedOver/bus", schemaPath: "#/properties/collision/properties/tippedOver/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err395];
+                  } else {
+                    vErrors.push(err395);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data151.offset !== void 0) {
-              if (!(typeof data151.offset == "number")) {
-                const err396 = { instancePath: instancePath + "/collision/tippedOver/offset", schemaPath: "#/properties/collision/properties/tippedOver/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err396 = { instancePath: instancePath + "/collision/tippedOver/bus", schemaPath: "#/properties/collision/properties/tippedOver/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err396];
                 } else {
@@ -4433,79 +4432,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data151.invalid !== void 0) {
-              let data168 = data151.invalid;
-              if (Array.isArray(data168)) {
-                if (data168.length < 1) {
-                  const err397 = { instancePath: instancePath + "/collision/tippedOver/invalid", schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data152.scale !== void 0) {
+              if (!(typeof data152.scale == "number")) {
+                const err397 = { instancePath: instancePath + "/collision/tippedOver/scale", schemaPath: "#/properties/collision/properties/tippedOver/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err397];
+                } else {
+                  vErrors.push(err397);
+                }
+                errors++;
+              }
+            }
+            if (data152.offset !== void 0) {
+              if (!(typeof data152.offset == "number")) {
+                const err398 = { instancePath: instancePath + "/collision/tippedOver/offset", schemaPath: "#/properties/collision/properties/tippedOver/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err398];
+                } else {
+                  vErrors.push(err398);
+                }
+                errors++;
+              }
+            }
+            if (data152.invalid !== void 0) {
+              let data169 = data152.invalid;
+              if (Array.isArray(data169)) {
+                if (data169.length < 1) {
+                  const err399 = { instancePath: instancePath + "/collision/tippedOver/invalid", schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err397];
+                    vErrors = [err399];
                   } else {
-                    vErrors.push(err397);
+                    vErrors.push(err399);
                   }
                   errors++;
                 }
-                const len29 = data168.length;
+                const len29 = data169.length;
                 for (let i29 = 0; i29 < len29; i29++) {
-                  if (!(typeof data168[i29] == "number")) {
-                    const err398 = { instancePath: instancePath + "/collision/tippedOver/invalid/" + i29, schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data169[i29] == "number")) {
+                    const err400 = { instancePath: instancePath + "/collision/tippedOver/invalid/" + i29, schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err398];
+                      vErrors = [err400];
                     } else {
-                      vErrors.push(err398);
+                      vErrors.push(err400);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err399 = { instancePath: instancePath + "/collision/tippedOver/invalid", schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err401 = { instancePath: instancePath + "/collision/tippedOver/invalid", schemaPath: "#/properties/collision/properties/tippedOver/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err399];
+                  vErrors = [err401];
                 } else {
-                  vErrors.push(err399);
+                  vErrors.push(err401);
                 }
                 errors++;
               }
             }
-            if (data151.map !== void 0) {
-              let data170 = data151.map;
-              if (data170 && typeof data170 == "object" && !Array.isArray(data170)) {
-                for (const key50 in data170) {
-                  const _errs408 = errors;
+            if (data152.map !== void 0) {
+              let data171 = data152.map;
+              if (data171 && typeof data171 == "object" && !Array.isArray(data171)) {
+                for (const key50 in data171) {
+                  const _errs410 = errors;
                   if (typeof key50 === "string") {
                     if (!pattern18.test(key50)) {
-                      const err400 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key50 };
+                      const err402 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key50 };
                       if (vErrors === null) {
-                        vErrors = [err400];
+                        vErrors = [err402];
                       } else {
-                        vErrors.push(err400);
+                        vErrors.push(err402);
                       }
                       errors++;
                     }
                   } else {
-                    const err401 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key50 };
-                    if (vErrors === null) {
-                      vErrors = [err401];
-                    } else {
-                      vErrors.push(err401);
-                    }
-                    errors++;
-                  }
-                  var valid110 = _errs408 === errors;
-                  if (!valid110) {
-                    const err402 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key50 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err402];
-                    } else {
-                      vErrors.push(err402);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key51 in data170) {
-                  let data171 = data170[key51];
-                  if (typeof data171 !== "string" && !(typeof data171 == "number") && typeof data171 !== "boolean" && !Array.isArray(data171)) {
-                    const err403 = { instancePath: instancePath + "/collision/tippedOver/map/" + key51.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/tippedOver/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err403 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key50 };
                     if (vErrors === null) {
                       vErrors = [err403];
                     } else {
@@ -4513,15 +4512,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data171)) {
-                    const len30 = data171.length;
+                  var valid110 = _errs410 === errors;
+                  if (!valid110) {
+                    const err404 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key50 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err404];
+                    } else {
+                      vErrors.push(err404);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key51 in data171) {
+                  let data172 = data171[key51];
+                  if (typeof data172 !== "string" && !(typeof data172 == "number") && typeof data172 !== "boolean" && !Array.isArray(data172)) {
+                    const err405 = { instancePath: instancePath + "/collision/tippedOver/map/" + key51.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/tippedOver/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err405];
+                    } else {
+                      vErrors.push(err405);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data172)) {
+                    const len30 = data172.length;
                     for (let i30 = 0; i30 < len30; i30++) {
-                      if (typeof data171[i30] !== "string") {
-                        const err404 = { instancePath: instancePath + "/collision/tippedOver/map/" + key51.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i30, schemaPath: "#/properties/collision/properties/tippedOver/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data172[i30] !== "string") {
+                        const err406 = { instancePath: instancePath + "/collision/tippedOver/map/" + key51.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i30, schemaPath: "#/properties/collision/properties/tippedOver/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err404];
+                          vErrors = [err406];
                         } else {
-                          vErrors.push(err404);
+                          vErrors.push(err406);
                         }
                         errors++;
                       }
@@ -4529,49 +4550,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err405 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err407 = { instancePath: instancePath + "/collision/tippedOver/map", schemaPath: "#/properties/collision/properties/tippedOver/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err405];
+                  vErrors = [err407];
                 } else {
-                  vErrors.push(err405);
+                  vErrors.push(err407);
                 }
                 errors++;
               }
             }
-            if (data151.timeout !== void 0) {
-              let data173 = data151.timeout;
-              if (!(typeof data173 == "number" && (!(data173 % 1) && !isNaN(data173))) && typeof data173 !== "string") {
-                const err406 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.timeout.type }, message: "must be integer,string" };
+            if (data152.timeout !== void 0) {
+              let data174 = data152.timeout;
+              if (!(typeof data174 == "number" && (!(data174 % 1) && !isNaN(data174))) && typeof data174 !== "string") {
+                const err408 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err406];
+                  vErrors = [err408];
                 } else {
-                  vErrors.push(err406);
+                  vErrors.push(err408);
                 }
                 errors++;
               }
-              if (typeof data173 == "number") {
-                if (data173 > 31536e7 || isNaN(data173)) {
-                  const err407 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err407];
-                  } else {
-                    vErrors.push(err407);
-                  }
-                  errors++;
-                }
-                if (data173 < 1 || isNaN(data173)) {
-                  const err408 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err408];
-                  } else {
-                    vErrors.push(err408);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data173 === "string") {
-                if (!pattern10.test(data173)) {
-                  const err409 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data174 == "number") {
+                if (data174 > 31536e7 || isNaN(data174)) {
+                  const err409 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err409];
                   } else {
@@ -4579,22 +4580,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data151.failover !== void 0) {
-              let data174 = data151.failover;
-              if (!(typeof data174 == "number" && (!(data174 % 1) && !isNaN(data174))) && typeof data174 !== "string") {
-                const err410 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err410];
-                } else {
-                  vErrors.push(err410);
+                if (data174 < 1 || isNaN(data174)) {
+                  const err410 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err410];
+                  } else {
+                    vErrors.push(err410);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data174 == "number") {
-                if (data174 > 31536e7 || isNaN(data174)) {
-                  const err411 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data174 === "string") {
+                if (!pattern10.test(data174)) {
+                  const err411 = { instancePath: instancePath + "/collision/tippedOver/timeout", schemaPath: "#/properties/collision/properties/tippedOver/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err411];
                   } else {
@@ -4602,19 +4600,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data174 < 1 || isNaN(data174)) {
-                  const err412 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err412];
-                  } else {
-                    vErrors.push(err412);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data174 === "string") {
-                if (!pattern10.test(data174)) {
-                  const err413 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data152.failover !== void 0) {
+              let data175 = data152.failover;
+              if (!(typeof data175 == "number" && (!(data175 % 1) && !isNaN(data175))) && typeof data175 !== "string") {
+                const err412 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.tippedOver.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err412];
+                } else {
+                  vErrors.push(err412);
+                }
+                errors++;
+              }
+              if (typeof data175 == "number") {
+                if (data175 > 31536e7 || isNaN(data175)) {
+                  const err413 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err413];
                   } else {
@@ -4622,69 +4623,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data175 < 1 || isNaN(data175)) {
+                  const err414 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err414];
+                  } else {
+                    vErrors.push(err414);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data175 === "string") {
+                if (!pattern10.test(data175)) {
+                  const err415 = { instancePath: instancePath + "/collision/tippedOver/failover", schemaPath: "#/properties/collision/properties/tippedOver/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err415];
+                  } else {
+                    vErrors.push(err415);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data126.pedestrian !== void 0) {
-          let data175 = data126.pedestrian;
-          if (!data175 || typeof data175 != "object") {
-            const err414 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.type }, message: "must be object,array" };
+        if (data127.pedestrian !== void 0) {
+          let data176 = data127.pedestrian;
+          if (!data176 || typeof data176 != "object") {
+            const err416 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err414];
+              vErrors = [err416];
             } else {
-              vErrors.push(err414);
+              vErrors.push(err416);
             }
             errors++;
           }
-          if (Array.isArray(data175)) {
-            if (data175.length < 1) {
-              const err415 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data176)) {
+            if (data176.length < 1) {
+              const err417 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err415];
+                vErrors = [err417];
               } else {
-                vErrors.push(err415);
+                vErrors.push(err417);
               }
               errors++;
             }
-            const len31 = data175.length;
+            const len31 = data176.length;
             for (let i31 = 0; i31 < len31; i31++) {
-              let data176 = data175[i31];
-              if (data176 && typeof data176 == "object" && !Array.isArray(data176)) {
-                if (data176.signal === void 0) {
-                  const err416 = { instancePath: instancePath + "/collision/pedestrian/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data177 = data176[i31];
+              if (data177 && typeof data177 == "object" && !Array.isArray(data177)) {
+                if (data177.signal === void 0) {
+                  const err418 = { instancePath: instancePath + "/collision/pedestrian/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err416];
+                    vErrors = [err418];
                   } else {
-                    vErrors.push(err416);
+                    vErrors.push(err418);
                   }
                   errors++;
                 }
-                for (const key52 in data176) {
+                for (const key52 in data177) {
                   if (!(key52 === "signal" || key52 === "bus" || key52 === "scale" || key52 === "offset" || key52 === "invalid" || key52 === "map" || key52 === "timeout" || key52 === "failover")) {
-                    const err417 = { instancePath: instancePath + "/collision/pedestrian/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key52 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err417];
-                    } else {
-                      vErrors.push(err417);
-                    }
-                    errors++;
-                  }
-                }
-                if (data176.signal !== void 0) {
-                  let data177 = data176.signal;
-                  if (typeof data177 === "string") {
-                    if (!pattern12.test(data177)) {
-                      const err418 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/signal", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err418];
-                      } else {
-                        vErrors.push(err418);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err419 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/signal", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err419 = { instancePath: instancePath + "/collision/pedestrian/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key52 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err419];
                     } else {
@@ -4693,11 +4692,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data176.bus !== void 0) {
-                  let data178 = data176.bus;
+                if (data177.signal !== void 0) {
+                  let data178 = data177.signal;
                   if (typeof data178 === "string") {
-                    if (!pattern17.test(data178)) {
-                      const err420 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/bus", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data178)) {
+                      const err420 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/signal", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err420];
                       } else {
@@ -4706,7 +4705,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err421 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/bus", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err421 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/signal", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err421];
                     } else {
@@ -4715,20 +4714,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data176.scale !== void 0) {
-                  if (!(typeof data176.scale == "number")) {
-                    const err422 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/scale", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err422];
-                    } else {
-                      vErrors.push(err422);
+                if (data177.bus !== void 0) {
+                  let data179 = data177.bus;
+                  if (typeof data179 === "string") {
+                    if (!pattern17.test(data179)) {
+                      const err422 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/bus", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err422];
+                      } else {
+                        vErrors.push(err422);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data176.offset !== void 0) {
-                  if (!(typeof data176.offset == "number")) {
-                    const err423 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/offset", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err423 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/bus", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err423];
                     } else {
@@ -4737,79 +4736,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data176.invalid !== void 0) {
-                  let data181 = data176.invalid;
-                  if (Array.isArray(data181)) {
-                    if (data181.length < 1) {
-                      const err424 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/invalid", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data177.scale !== void 0) {
+                  if (!(typeof data177.scale == "number")) {
+                    const err424 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/scale", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err424];
+                    } else {
+                      vErrors.push(err424);
+                    }
+                    errors++;
+                  }
+                }
+                if (data177.offset !== void 0) {
+                  if (!(typeof data177.offset == "number")) {
+                    const err425 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/offset", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err425];
+                    } else {
+                      vErrors.push(err425);
+                    }
+                    errors++;
+                  }
+                }
+                if (data177.invalid !== void 0) {
+                  let data182 = data177.invalid;
+                  if (Array.isArray(data182)) {
+                    if (data182.length < 1) {
+                      const err426 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/invalid", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err424];
+                        vErrors = [err426];
                       } else {
-                        vErrors.push(err424);
+                        vErrors.push(err426);
                       }
                       errors++;
                     }
-                    const len32 = data181.length;
+                    const len32 = data182.length;
                     for (let i32 = 0; i32 < len32; i32++) {
-                      if (!(typeof data181[i32] == "number")) {
-                        const err425 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/invalid/" + i32, schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data182[i32] == "number")) {
+                        const err427 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/invalid/" + i32, schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err425];
+                          vErrors = [err427];
                         } else {
-                          vErrors.push(err425);
+                          vErrors.push(err427);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err426 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/invalid", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err428 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/invalid", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err426];
+                      vErrors = [err428];
                     } else {
-                      vErrors.push(err426);
+                      vErrors.push(err428);
                     }
                     errors++;
                   }
                 }
-                if (data176.map !== void 0) {
-                  let data183 = data176.map;
-                  if (data183 && typeof data183 == "object" && !Array.isArray(data183)) {
-                    for (const key53 in data183) {
-                      const _errs438 = errors;
+                if (data177.map !== void 0) {
+                  let data184 = data177.map;
+                  if (data184 && typeof data184 == "object" && !Array.isArray(data184)) {
+                    for (const key53 in data184) {
+                      const _errs440 = errors;
                       if (typeof key53 === "string") {
                         if (!pattern18.test(key53)) {
-                          const err427 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key53 };
+                          const err429 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key53 };
                           if (vErrors === null) {
-                            vErrors = [err427];
+                            vErrors = [err429];
                           } else {
-                            vErrors.push(err427);
+                            vErrors.push(err429);
                           }
                           errors++;
                         }
                       } else {
-                        const err428 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key53 };
-                        if (vErrors === null) {
-                          vErrors = [err428];
-                        } else {
-                          vErrors.push(err428);
-                        }
-                        errors++;
-                      }
-                      var valid119 = _errs438 === errors;
-                      if (!valid119) {
-                        const err429 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key53 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err429];
-                        } else {
-                          vErrors.push(err429);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key54 in data183) {
-                      let data184 = data183[key54];
-                      if (typeof data184 !== "string" && !(typeof data184 == "number") && typeof data184 !== "boolean" && !Array.isArray(data184)) {
-                        const err430 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map/" + key54.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err430 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key53 };
                         if (vErrors === null) {
                           vErrors = [err430];
                         } else {
@@ -4817,15 +4816,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data184)) {
-                        const len33 = data184.length;
+                      var valid119 = _errs440 === errors;
+                      if (!valid119) {
+                        const err431 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key53 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err431];
+                        } else {
+                          vErrors.push(err431);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key54 in data184) {
+                      let data185 = data184[key54];
+                      if (typeof data185 !== "string" && !(typeof data185 == "number") && typeof data185 !== "boolean" && !Array.isArray(data185)) {
+                        const err432 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map/" + key54.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err432];
+                        } else {
+                          vErrors.push(err432);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data185)) {
+                        const len33 = data185.length;
                         for (let i33 = 0; i33 < len33; i33++) {
-                          if (typeof data184[i33] !== "string") {
-                            const err431 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map/" + key54.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i33, schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data185[i33] !== "string") {
+                            const err433 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map/" + key54.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i33, schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err431];
+                              vErrors = [err433];
                             } else {
-                              vErrors.push(err431);
+                              vErrors.push(err433);
                             }
                             errors++;
                           }
@@ -4833,49 +4854,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err432 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err434 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/map", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err432];
+                      vErrors = [err434];
                     } else {
-                      vErrors.push(err432);
+                      vErrors.push(err434);
                     }
                     errors++;
                   }
                 }
-                if (data176.timeout !== void 0) {
-                  let data186 = data176.timeout;
-                  if (!(typeof data186 == "number" && (!(data186 % 1) && !isNaN(data186))) && typeof data186 !== "string") {
-                    const err433 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data177.timeout !== void 0) {
+                  let data187 = data177.timeout;
+                  if (!(typeof data187 == "number" && (!(data187 % 1) && !isNaN(data187))) && typeof data187 !== "string") {
+                    const err435 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err433];
+                      vErrors = [err435];
                     } else {
-                      vErrors.push(err433);
+                      vErrors.push(err435);
                     }
                     errors++;
                   }
-                  if (typeof data186 == "number") {
-                    if (data186 > 31536e7 || isNaN(data186)) {
-                      const err434 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err434];
-                      } else {
-                        vErrors.push(err434);
-                      }
-                      errors++;
-                    }
-                    if (data186 < 1 || isNaN(data186)) {
-                      const err435 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err435];
-                      } else {
-                        vErrors.push(err435);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data186 === "string") {
-                    if (!pattern10.test(data186)) {
-                      const err436 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data187 == "number") {
+                    if (data187 > 31536e7 || isNaN(data187)) {
+                      const err436 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err436];
                       } else {
@@ -4883,22 +4884,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data176.failover !== void 0) {
-                  let data187 = data176.failover;
-                  if (!(typeof data187 == "number" && (!(data187 % 1) && !isNaN(data187))) && typeof data187 !== "string") {
-                    const err437 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err437];
-                    } else {
-                      vErrors.push(err437);
+                    if (data187 < 1 || isNaN(data187)) {
+                      const err437 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err437];
+                      } else {
+                        vErrors.push(err437);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data187 == "number") {
-                    if (data187 > 31536e7 || isNaN(data187)) {
-                      const err438 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data187 === "string") {
+                    if (!pattern10.test(data187)) {
+                      const err438 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/timeout", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err438];
                       } else {
@@ -4906,19 +4904,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data187 < 1 || isNaN(data187)) {
-                      const err439 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err439];
-                      } else {
-                        vErrors.push(err439);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data187 === "string") {
-                    if (!pattern10.test(data187)) {
-                      const err440 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data177.failover !== void 0) {
+                  let data188 = data177.failover;
+                  if (!(typeof data188 == "number" && (!(data188 % 1) && !isNaN(data188))) && typeof data188 !== "string") {
+                    const err439 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err439];
+                    } else {
+                      vErrors.push(err439);
+                    }
+                    errors++;
+                  }
+                  if (typeof data188 == "number") {
+                    if (data188 > 31536e7 || isNaN(data188)) {
+                      const err440 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err440];
                       } else {
@@ -4926,32 +4927,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data188 < 1 || isNaN(data188)) {
+                      const err441 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err441];
+                      } else {
+                        vErrors.push(err441);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data188 === "string") {
+                    if (!pattern10.test(data188)) {
+                      const err442 = { instancePath: instancePath + "/collision/pedestrian/" + i31 + "/failover", schemaPath: "#/properties/collision/properties/pedestrian/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err442];
+                      } else {
+                        vErrors.push(err442);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err441 = { instancePath: instancePath + "/collision/pedestrian/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err441];
-                } else {
-                  vErrors.push(err441);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data175 && typeof data175 == "object" && !Array.isArray(data175)) {
-            if (data175.signal === void 0) {
-              const err442 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err442];
-              } else {
-                vErrors.push(err442);
-              }
-              errors++;
-            }
-            for (const key55 in data175) {
-              if (!(key55 === "signal" || key55 === "bus" || key55 === "scale" || key55 === "offset" || key55 === "invalid" || key55 === "map" || key55 === "timeout" || key55 === "failover")) {
-                const err443 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key55 }, message: "must NOT have additional properties" };
+                const err443 = { instancePath: instancePath + "/collision/pedestrian/" + i31, schemaPath: "#/properties/collision/properties/pedestrian/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err443];
                 } else {
@@ -4960,20 +4959,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data175.signal !== void 0) {
-              let data188 = data175.signal;
-              if (typeof data188 === "string") {
-                if (!pattern12.test(data188)) {
-                  const err444 = { instancePath: instancePath + "/collision/pedestrian/signal", schemaPath: "#/properties/collision/properties/pedestrian/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err444];
-                  } else {
-                    vErrors.push(err444);
-                  }
-                  errors++;
-                }
+          }
+          if (data176 && typeof data176 == "object" && !Array.isArray(data176)) {
+            if (data176.signal === void 0) {
+              const err444 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err444];
               } else {
-                const err445 = { instancePath: instancePath + "/collision/pedestrian/signal", schemaPath: "#/properties/collision/properties/pedestrian/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err444);
+              }
+              errors++;
+            }
+            for (const key55 in data176) {
+              if (!(key55 === "signal" || key55 === "bus" || key55 === "scale" || key55 === "offset" || key55 === "invalid" || key55 === "map" || key55 === "timeout" || key55 === "failover")) {
+                const err445 = { instancePath: instancePath + "/collision/pedestrian", schemaPath: "#/properties/collision/properties/pedestrian/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key55 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err445];
                 } else {
@@ -4982,11 +4981,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data175.bus !== void 0) {
-              let data189 = data175.bus;
+            if (data176.signal !== void 0) {
+              let data189 = data176.signal;
               if (typeof data189 === "string") {
-                if (!pattern17.test(data189)) {
-                  const err446 = { instancePath: instancePath + "/collision/pedestrian/bus", schemaPath: "#/properties/collision/properties/pedestrian/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data189)) {
+                  const err446 = { instancePath: instancePath + "/collision/pedestrian/signal", schemaPath: "#/properties/collision/properties/pedestrian/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err446];
                   } else {
@@ -4995,7 +4994,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err447 = { instancePath: instancePath + "/collision/pedestrian/bus", schemaPath: "#/properties/collision/properties/pedestrian/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err447 = { instancePath: instancePath + "/collision/pedestrian/signal", schemaPath: "#/properties/collision/properties/pedestrian/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err447];
                 } else {
@@ -5004,20 +5003,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data175.scale !== void 0) {
-              if (!(typeof data175.scale == "number")) {
-                const err448 = { instancePath: instancePath + "/collision/pedestrian/scale", schemaPath: "#/properties/collision/properties/pedestrian/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err448];
-                } else {
-                  vErrors.push(err448);
+            if (data176.bus !== void 0) {
+              let data190 = data176.bus;
+              if (typeof data190 === "string") {
+                if (!pattern17.test(data190)) {
+                  const err448 = { instancePath: instancePath + "/collision/pedestrian/bus", schemaPath: "#/properties/collision/properties/pedestrian/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err448];
+                  } else {
+                    vErrors.push(err448);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data175.offset !== void 0) {
-              if (!(typeof data175.offset == "number")) {
-                const err449 = { instancePath: instancePath + "/collision/pedestrian/offset", schemaPath: "#/properties/collision/properties/pedestrian/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err449 = { instancePath: instancePath + "/collision/pedestrian/bus", schemaPath: "#/properties/collision/properties/pedestrian/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err449];
                 } else {
@@ -5026,79 +5025,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data175.invalid !== void 0) {
-              let data192 = data175.invalid;
-              if (Array.isArray(data192)) {
-                if (data192.length < 1) {
-                  const err450 = { instancePath: instancePath + "/collision/pedestrian/invalid", schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data176.scale !== void 0) {
+              if (!(typeof data176.scale == "number")) {
+                const err450 = { instancePath: instancePath + "/collision/pedestrian/scale", schemaPath: "#/properties/collision/properties/pedestrian/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err450];
+                } else {
+                  vErrors.push(err450);
+                }
+                errors++;
+              }
+            }
+            if (data176.offset !== void 0) {
+              if (!(typeof data176.offset == "number")) {
+                const err451 = { instancePath: instancePath + "/collision/pedestrian/offset", schemaPath: "#/properties/collision/properties/pedestrian/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err451];
+                } else {
+                  vErrors.push(err451);
+                }
+                errors++;
+              }
+            }
+            if (data176.invalid !== void 0) {
+              let data193 = data176.invalid;
+              if (Array.isArray(data193)) {
+                if (data193.length < 1) {
+                  const err452 = { instancePath: instancePath + "/collision/pedestrian/invalid", schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err450];
+                    vErrors = [err452];
                   } else {
-                    vErrors.push(err450);
+                    vErrors.push(err452);
                   }
                   errors++;
                 }
-                const len34 = data192.length;
+                const len34 = data193.length;
                 for (let i34 = 0; i34 < len34; i34++) {
-                  if (!(typeof data192[i34] == "number")) {
-                    const err451 = { instancePath: instancePath + "/collision/pedestrian/invalid/" + i34, schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data193[i34] == "number")) {
+                    const err453 = { instancePath: instancePath + "/collision/pedestrian/invalid/" + i34, schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err451];
+                      vErrors = [err453];
                     } else {
-                      vErrors.push(err451);
+                      vErrors.push(err453);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err452 = { instancePath: instancePath + "/collision/pedestrian/invalid", schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err454 = { instancePath: instancePath + "/collision/pedestrian/invalid", schemaPath: "#/properties/collision/properties/pedestrian/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err452];
+                  vErrors = [err454];
                 } else {
-                  vErrors.push(err452);
+                  vErrors.push(err454);
                 }
                 errors++;
               }
             }
-            if (data175.map !== void 0) {
-              let data194 = data175.map;
-              if (data194 && typeof data194 == "object" && !Array.isArray(data194)) {
-                for (const key56 in data194) {
-                  const _errs464 = errors;
+            if (data176.map !== void 0) {
+              let data195 = data176.map;
+              if (data195 && typeof data195 == "object" && !Array.isArray(data195)) {
+                for (const key56 in data195) {
+                  const _errs466 = errors;
                   if (typeof key56 === "string") {
                     if (!pattern18.test(key56)) {
-                      const err453 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key56 };
+                      const err455 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key56 };
                       if (vErrors === null) {
-                        vErrors = [err453];
+                        vErrors = [err455];
                       } else {
-                        vErrors.push(err453);
+                        vErrors.push(err455);
                       }
                       errors++;
                     }
                   } else {
-                    const err454 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key56 };
-                    if (vErrors === null) {
-                      vErrors = [err454];
-                    } else {
-                      vErrors.push(err454);
-                    }
-                    errors++;
-                  }
-                  var valid126 = _errs464 === errors;
-                  if (!valid126) {
-                    const err455 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key56 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err455];
-                    } else {
-                      vErrors.push(err455);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key57 in data194) {
-                  let data195 = data194[key57];
-                  if (typeof data195 !== "string" && !(typeof data195 == "number") && typeof data195 !== "boolean" && !Array.isArray(data195)) {
-                    const err456 = { instancePath: instancePath + "/collision/pedestrian/map/" + key57.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/pedestrian/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err456 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key56 };
                     if (vErrors === null) {
                       vErrors = [err456];
                     } else {
@@ -5106,15 +5105,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data195)) {
-                    const len35 = data195.length;
+                  var valid126 = _errs466 === errors;
+                  if (!valid126) {
+                    const err457 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key56 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err457];
+                    } else {
+                      vErrors.push(err457);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key57 in data195) {
+                  let data196 = data195[key57];
+                  if (typeof data196 !== "string" && !(typeof data196 == "number") && typeof data196 !== "boolean" && !Array.isArray(data196)) {
+                    const err458 = { instancePath: instancePath + "/collision/pedestrian/map/" + key57.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/pedestrian/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err458];
+                    } else {
+                      vErrors.push(err458);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data196)) {
+                    const len35 = data196.length;
                     for (let i35 = 0; i35 < len35; i35++) {
-                      if (typeof data195[i35] !== "string") {
-                        const err457 = { instancePath: instancePath + "/collision/pedestrian/map/" + key57.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i35, schemaPath: "#/properties/collision/properties/pedestrian/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data196[i35] !== "string") {
+                        const err459 = { instancePath: instancePath + "/collision/pedestrian/map/" + key57.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i35, schemaPath: "#/properties/collision/properties/pedestrian/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err457];
+                          vErrors = [err459];
                         } else {
-                          vErrors.push(err457);
+                          vErrors.push(err459);
                         }
                         errors++;
                       }
@@ -5122,49 +5143,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err458 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err460 = { instancePath: instancePath + "/collision/pedestrian/map", schemaPath: "#/properties/collision/properties/pedestrian/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err458];
+                  vErrors = [err460];
                 } else {
-                  vErrors.push(err458);
+                  vErrors.push(err460);
                 }
                 errors++;
               }
             }
-            if (data175.timeout !== void 0) {
-              let data197 = data175.timeout;
-              if (!(typeof data197 == "number" && (!(data197 % 1) && !isNaN(data197))) && typeof data197 !== "string") {
-                const err459 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.timeout.type }, message: "must be integer,string" };
+            if (data176.timeout !== void 0) {
+              let data198 = data176.timeout;
+              if (!(typeof data198 == "number" && (!(data198 % 1) && !isNaN(data198))) && typeof data198 !== "string") {
+                const err461 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err459];
+                  vErrors = [err461];
                 } else {
-                  vErrors.push(err459);
+                  vErrors.push(err461);
                 }
                 errors++;
               }
-              if (typeof data197 == "number") {
-                if (data197 > 31536e7 || isNaN(data197)) {
-                  const err460 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err460];
-                  } else {
-                    vErrors.push(err460);
-                  }
-                  errors++;
-                }
-                if (data197 < 1 || isNaN(data197)) {
-                  const err461 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err461];
-                  } else {
-                    vErrors.push(err461);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data197 === "string") {
-                if (!pattern10.test(data197)) {
-                  const err462 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data198 == "number") {
+                if (data198 > 31536e7 || isNaN(data198)) {
+                  const err462 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err462];
                   } else {
@@ -5172,22 +5173,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data175.failover !== void 0) {
-              let data198 = data175.failover;
-              if (!(typeof data198 == "number" && (!(data198 % 1) && !isNaN(data198))) && typeof data198 !== "string") {
-                const err463 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err463];
-                } else {
-                  vErrors.push(err463);
+                if (data198 < 1 || isNaN(data198)) {
+                  const err463 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err463];
+                  } else {
+                    vErrors.push(err463);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data198 == "number") {
-                if (data198 > 31536e7 || isNaN(data198)) {
-                  const err464 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data198 === "string") {
+                if (!pattern10.test(data198)) {
+                  const err464 = { instancePath: instancePath + "/collision/pedestrian/timeout", schemaPath: "#/properties/collision/properties/pedestrian/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err464];
                   } else {
@@ -5195,19 +5193,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data198 < 1 || isNaN(data198)) {
-                  const err465 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err465];
-                  } else {
-                    vErrors.push(err465);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data198 === "string") {
-                if (!pattern10.test(data198)) {
-                  const err466 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data176.failover !== void 0) {
+              let data199 = data176.failover;
+              if (!(typeof data199 == "number" && (!(data199 % 1) && !isNaN(data199))) && typeof data199 !== "string") {
+                const err465 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.pedestrian.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err465];
+                } else {
+                  vErrors.push(err465);
+                }
+                errors++;
+              }
+              if (typeof data199 == "number") {
+                if (data199 > 31536e7 || isNaN(data199)) {
+                  const err466 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err466];
                   } else {
@@ -5215,69 +5216,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data199 < 1 || isNaN(data199)) {
+                  const err467 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err467];
+                  } else {
+                    vErrors.push(err467);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data199 === "string") {
+                if (!pattern10.test(data199)) {
+                  const err468 = { instancePath: instancePath + "/collision/pedestrian/failover", schemaPath: "#/properties/collision/properties/pedestrian/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err468];
+                  } else {
+                    vErrors.push(err468);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data126.side !== void 0) {
-          let data199 = data126.side;
-          if (!data199 || typeof data199 != "object") {
-            const err467 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.type }, message: "must be object,array" };
+        if (data127.side !== void 0) {
+          let data200 = data127.side;
+          if (!data200 || typeof data200 != "object") {
+            const err469 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err467];
+              vErrors = [err469];
             } else {
-              vErrors.push(err467);
+              vErrors.push(err469);
             }
             errors++;
           }
-          if (Array.isArray(data199)) {
-            if (data199.length < 1) {
-              const err468 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data200)) {
+            if (data200.length < 1) {
+              const err470 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err468];
+                vErrors = [err470];
               } else {
-                vErrors.push(err468);
+                vErrors.push(err470);
               }
               errors++;
             }
-            const len36 = data199.length;
+            const len36 = data200.length;
             for (let i36 = 0; i36 < len36; i36++) {
-              let data200 = data199[i36];
-              if (data200 && typeof data200 == "object" && !Array.isArray(data200)) {
-                if (data200.signal === void 0) {
-                  const err469 = { instancePath: instancePath + "/collision/side/" + i36, schemaPath: "#/properties/collision/properties/side/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data201 = data200[i36];
+              if (data201 && typeof data201 == "object" && !Array.isArray(data201)) {
+                if (data201.signal === void 0) {
+                  const err471 = { instancePath: instancePath + "/collision/side/" + i36, schemaPath: "#/properties/collision/properties/side/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err469];
+                    vErrors = [err471];
                   } else {
-                    vErrors.push(err469);
+                    vErrors.push(err471);
                   }
                   errors++;
                 }
-                for (const key58 in data200) {
+                for (const key58 in data201) {
                   if (!(key58 === "signal" || key58 === "bus" || key58 === "scale" || key58 === "offset" || key58 === "invalid" || key58 === "map" || key58 === "timeout" || key58 === "failover")) {
-                    const err470 = { instancePath: instancePath + "/collision/side/" + i36, schemaPath: "#/properties/collision/properties/side/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key58 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err470];
-                    } else {
-                      vErrors.push(err470);
-                    }
-                    errors++;
-                  }
-                }
-                if (data200.signal !== void 0) {
-                  let data201 = data200.signal;
-                  if (typeof data201 === "string") {
-                    if (!pattern12.test(data201)) {
-                      const err471 = { instancePath: instancePath + "/collision/side/" + i36 + "/signal", schemaPath: "#/properties/collision/properties/side/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err471];
-                      } else {
-                        vErrors.push(err471);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err472 = { instancePath: instancePath + "/collision/side/" + i36 + "/signal", schemaPath: "#/properties/collision/properties/side/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err472 = { instancePath: instancePath + "/collision/side/" + i36, schemaPath: "#/properties/collision/properties/side/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key58 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err472];
                     } else {
@@ -5286,11 +5285,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data200.bus !== void 0) {
-                  let data202 = data200.bus;
+                if (data201.signal !== void 0) {
+                  let data202 = data201.signal;
                   if (typeof data202 === "string") {
-                    if (!pattern17.test(data202)) {
-                      const err473 = { instancePath: instancePath + "/collision/side/" + i36 + "/bus", schemaPath: "#/properties/collision/properties/side/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data202)) {
+                      const err473 = { instancePath: instancePath + "/collision/side/" + i36 + "/signal", schemaPath: "#/properties/collision/properties/side/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err473];
                       } else {
@@ -5299,7 +5298,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err474 = { instancePath: instancePath + "/collision/side/" + i36 + "/bus", schemaPath: "#/properties/collision/properties/side/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err474 = { instancePath: instancePath + "/collision/side/" + i36 + "/signal", schemaPath: "#/properties/collision/properties/side/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err474];
                     } else {
@@ -5308,20 +5307,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data200.scale !== void 0) {
-                  if (!(typeof data200.scale == "number")) {
-                    const err475 = { instancePath: instancePath + "/collision/side/" + i36 + "/scale", schemaPath: "#/properties/collision/properties/side/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err475];
-                    } else {
-                      vErrors.push(err475);
+                if (data201.bus !== void 0) {
+                  let data203 = data201.bus;
+                  if (typeof data203 === "string") {
+                    if (!pattern17.test(data203)) {
+                      const err475 = { instancePath: instancePath + "/collision/side/" + i36 + "/bus", schemaPath: "#/properties/collision/properties/side/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err475];
+                      } else {
+                        vErrors.push(err475);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data200.offset !== void 0) {
-                  if (!(typeof data200.offset == "number")) {
-                    const err476 = { instancePath: instancePath + "/collision/side/" + i36 + "/offset", schemaPath: "#/properties/collision/properties/side/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err476 = { instancePath: instancePath + "/collision/side/" + i36 + "/bus", schemaPath: "#/properties/collision/properties/side/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err476];
                     } else {
@@ -5330,79 +5329,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data200.invalid !== void 0) {
-                  let data205 = data200.invalid;
-                  if (Array.isArray(data205)) {
-                    if (data205.length < 1) {
-                      const err477 = { instancePath: instancePath + "/collision/side/" + i36 + "/invalid", schemaPath: "#/properties/collision/properties/side/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data201.scale !== void 0) {
+                  if (!(typeof data201.scale == "number")) {
+                    const err477 = { instancePath: instancePath + "/collision/side/" + i36 + "/scale", schemaPath: "#/properties/collision/properties/side/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err477];
+                    } else {
+                      vErrors.push(err477);
+                    }
+                    errors++;
+                  }
+                }
+                if (data201.offset !== void 0) {
+                  if (!(typeof data201.offset == "number")) {
+                    const err478 = { instancePath: instancePath + "/collision/side/" + i36 + "/offset", schemaPath: "#/properties/collision/properties/side/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err478];
+                    } else {
+                      vErrors.push(err478);
+                    }
+                    errors++;
+                  }
+                }
+                if (data201.invalid !== void 0) {
+                  let data206 = data201.invalid;
+                  if (Array.isArray(data206)) {
+                    if (data206.length < 1) {
+                      const err479 = { instancePath: instancePath + "/collision/side/" + i36 + "/invalid", schemaPath: "#/properties/collision/properties/side/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err477];
+                        vErrors = [err479];
                       } else {
-                        vErrors.push(err477);
+                        vErrors.push(err479);
                       }
                       errors++;
                     }
-                    const len37 = data205.length;
+                    const len37 = data206.length;
                     for (let i37 = 0; i37 < len37; i37++) {
-                      if (!(typeof data205[i37] == "number")) {
-                        const err478 = { instancePath: instancePath + "/collision/side/" + i36 + "/invalid/" + i37, schemaPath: "#/properties/collision/properties/side/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data206[i37] == "number")) {
+                        const err480 = { instancePath: instancePath + "/collision/side/" + i36 + "/invalid/" + i37, schemaPath: "#/properties/collision/properties/side/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err478];
+                          vErrors = [err480];
                         } else {
-                          vErrors.push(err478);
+                          vErrors.push(err480);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err479 = { instancePath: instancePath + "/collision/side/" + i36 + "/invalid", schemaPath: "#/properties/collision/properties/side/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err481 = { instancePath: instancePath + "/collision/side/" + i36 + "/invalid", schemaPath: "#/properties/collision/properties/side/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err479];
+                      vErrors = [err481];
                     } else {
-                      vErrors.push(err479);
+                      vErrors.push(err481);
                     }
                     errors++;
                   }
                 }
-                if (data200.map !== void 0) {
-                  let data207 = data200.map;
-                  if (data207 && typeof data207 == "object" && !Array.isArray(data207)) {
-                    for (const key59 in data207) {
-                      const _errs494 = errors;
+                if (data201.map !== void 0) {
+                  let data208 = data201.map;
+                  if (data208 && typeof data208 == "object" && !Array.isArray(data208)) {
+                    for (const key59 in data208) {
+                      const _errs496 = errors;
                       if (typeof key59 === "string") {
                         if (!pattern18.test(key59)) {
-                          const err480 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key59 };
+                          const err482 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key59 };
                           if (vErrors === null) {
-                            vErrors = [err480];
+                            vErrors = [err482];
                           } else {
-                            vErrors.push(err480);
+                            vErrors.push(err482);
                           }
                           errors++;
                         }
                       } else {
-                        const err481 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key59 };
-                        if (vErrors === null) {
-                          vErrors = [err481];
-                        } else {
-                          vErrors.push(err481);
-                        }
-                        errors++;
-                      }
-                      var valid135 = _errs494 === errors;
-                      if (!valid135) {
-                        const err482 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key59 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err482];
-                        } else {
-                          vErrors.push(err482);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key60 in data207) {
-                      let data208 = data207[key60];
-                      if (typeof data208 !== "string" && !(typeof data208 == "number") && typeof data208 !== "boolean" && !Array.isArray(data208)) {
-                        const err483 = { instancePath: instancePath + "/collision/side/" + i36 + "/map/" + key60.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/side/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err483 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key59 };
                         if (vErrors === null) {
                           vErrors = [err483];
                         } else {
@@ -5410,15 +5409,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data208)) {
-                        const len38 = data208.length;
+                      var valid135 = _errs496 === errors;
+                      if (!valid135) {
+                        const err484 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key59 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err484];
+                        } else {
+                          vErrors.push(err484);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key60 in data208) {
+                      let data209 = data208[key60];
+                      if (typeof data209 !== "string" && !(typeof data209 == "number") && typeof data209 !== "boolean" && !Array.isArray(data209)) {
+                        const err485 = { instancePath: instancePath + "/collision/side/" + i36 + "/map/" + key60.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/side/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err485];
+                        } else {
+                          vErrors.push(err485);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data209)) {
+                        const len38 = data209.length;
                         for (let i38 = 0; i38 < len38; i38++) {
-                          if (typeof data208[i38] !== "string") {
-                            const err484 = { instancePath: instancePath + "/collision/side/" + i36 + "/map/" + key60.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i38, schemaPath: "#/properties/collision/properties/side/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data209[i38] !== "string") {
+                            const err486 = { instancePath: instancePath + "/collision/side/" + i36 + "/map/" + key60.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i38, schemaPath: "#/properties/collision/properties/side/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err484];
+                              vErrors = [err486];
                             } else {
-                              vErrors.push(err484);
+                              vErrors.push(err486);
                             }
                             errors++;
                           }
@@ -5426,49 +5447,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err485 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err487 = { instancePath: instancePath + "/collision/side/" + i36 + "/map", schemaPath: "#/properties/collision/properties/side/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err485];
+                      vErrors = [err487];
                     } else {
-                      vErrors.push(err485);
+                      vErrors.push(err487);
                     }
                     errors++;
                   }
                 }
-                if (data200.timeout !== void 0) {
-                  let data210 = data200.timeout;
-                  if (!(typeof data210 == "number" && (!(data210 % 1) && !isNaN(data210))) && typeof data210 !== "string") {
-                    const err486 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data201.timeout !== void 0) {
+                  let data211 = data201.timeout;
+                  if (!(typeof data211 == "number" && (!(data211 % 1) && !isNaN(data211))) && typeof data211 !== "string") {
+                    const err488 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err486];
+                      vErrors = [err488];
                     } else {
-                      vErrors.push(err486);
+                      vErrors.push(err488);
                     }
                     errors++;
                   }
-                  if (typeof data210 == "number") {
-                    if (data210 > 31536e7 || isNaN(data210)) {
-                      const err487 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err487];
-                      } else {
-                        vErrors.push(err487);
-                      }
-                      errors++;
-                    }
-                    if (data210 < 1 || isNaN(data210)) {
-                      const err488 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err488];
-                      } else {
-                        vErrors.push(err488);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data210 === "string") {
-                    if (!pattern10.test(data210)) {
-                      const err489 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data211 == "number") {
+                    if (data211 > 31536e7 || isNaN(data211)) {
+                      const err489 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err489];
                       } else {
@@ -5476,22 +5477,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data200.failover !== void 0) {
-                  let data211 = data200.failover;
-                  if (!(typeof data211 == "number" && (!(data211 % 1) && !isNaN(data211))) && typeof data211 !== "string") {
-                    const err490 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err490];
-                    } else {
-                      vErrors.push(err490);
+                    if (data211 < 1 || isNaN(data211)) {
+                      const err490 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err490];
+                      } else {
+                        vErrors.push(err490);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data211 == "number") {
-                    if (data211 > 31536e7 || isNaN(data211)) {
-                      const err491 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data211 === "string") {
+                    if (!pattern10.test(data211)) {
+                      const err491 = { instancePath: instancePath + "/collision/side/" + i36 + "/timeout", schemaPath: "#/properties/collision/properties/side/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err491];
                       } else {
@@ -5499,19 +5497,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data211 < 1 || isNaN(data211)) {
-                      const err492 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err492];
-                      } else {
-                        vErrors.push(err492);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data211 === "string") {
-                    if (!pattern10.test(data211)) {
-                      const err493 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data201.failover !== void 0) {
+                  let data212 = data201.failover;
+                  if (!(typeof data212 == "number" && (!(data212 % 1) && !isNaN(data212))) && typeof data212 !== "string") {
+                    const err492 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err492];
+                    } else {
+                      vErrors.push(err492);
+                    }
+                    errors++;
+                  }
+                  if (typeof data212 == "number") {
+                    if (data212 > 31536e7 || isNaN(data212)) {
+                      const err493 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err493];
                       } else {
@@ -5519,32 +5520,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data212 < 1 || isNaN(data212)) {
+                      const err494 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err494];
+                      } else {
+                        vErrors.push(err494);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data212 === "string") {
+                    if (!pattern10.test(data212)) {
+                      const err495 = { instancePath: instancePath + "/collision/side/" + i36 + "/failover", schemaPath: "#/properties/collision/properties/side/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err495];
+                      } else {
+                        vErrors.push(err495);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err494 = { instancePath: instancePath + "/collision/side/" + i36, schemaPath: "#/properties/collision/properties/side/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err494];
-                } else {
-                  vErrors.push(err494);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data199 && typeof data199 == "object" && !Array.isArray(data199)) {
-            if (data199.signal === void 0) {
-              const err495 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err495];
-              } else {
-                vErrors.push(err495);
-              }
-              errors++;
-            }
-            for (const key61 in data199) {
-              if (!(key61 === "signal" || key61 === "bus" || key61 === "scale" || key61 === "offset" || key61 === "invalid" || key61 === "map" || key61 === "timeout" || key61 === "failover")) {
-                const err496 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key61 }, message: "must NOT have additional properties" };
+                const err496 = { instancePath: instancePath + "/collision/side/" + i36, schemaPath: "#/properties/collision/properties/side/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err496];
                 } else {
@@ -5553,20 +5552,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data199.signal !== void 0) {
-              let data212 = data199.signal;
-              if (typeof data212 === "string") {
-                if (!pattern12.test(data212)) {
-                  const err497 = { instancePath: instancePath + "/collision/side/signal", schemaPath: "#/properties/collision/properties/side/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err497];
-                  } else {
-                    vErrors.push(err497);
-                  }
-                  errors++;
-                }
+          }
+          if (data200 && typeof data200 == "object" && !Array.isArray(data200)) {
+            if (data200.signal === void 0) {
+              const err497 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err497];
               } else {
-                const err498 = { instancePath: instancePath + "/collision/side/signal", schemaPath: "#/properties/collision/properties/side/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err497);
+              }
+              errors++;
+            }
+            for (const key61 in data200) {
+              if (!(key61 === "signal" || key61 === "bus" || key61 === "scale" || key61 === "offset" || key61 === "invalid" || key61 === "map" || key61 === "timeout" || key61 === "failover")) {
+                const err498 = { instancePath: instancePath + "/collision/side", schemaPath: "#/properties/collision/properties/side/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key61 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err498];
                 } else {
@@ -5575,11 +5574,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data199.bus !== void 0) {
-              let data213 = data199.bus;
+            if (data200.signal !== void 0) {
+              let data213 = data200.signal;
               if (typeof data213 === "string") {
-                if (!pattern17.test(data213)) {
-                  const err499 = { instancePath: instancePath + "/collision/side/bus", schemaPath: "#/properties/collision/properties/side/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data213)) {
+                  const err499 = { instancePath: instancePath + "/collision/side/signal", schemaPath: "#/properties/collision/properties/side/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err499];
                   } else {
@@ -5588,7 +5587,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err500 = { instancePath: instancePath + "/collision/side/bus", schemaPath: "#/properties/collision/properties/side/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err500 = { instancePath: instancePath + "/collision/side/signal", schemaPath: "#/properties/collision/properties/side/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err500];
                 } else {
@@ -5597,20 +5596,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data199.scale !== void 0) {
-              if (!(typeof data199.scale == "number")) {
-                const err501 = { instancePath: instancePath + "/collision/side/scale", schemaPath: "#/properties/collision/properties/side/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err501];
-                } else {
-                  vErrors.push(err501);
+            if (data200.bus !== void 0) {
+              let data214 = data200.bus;
+              if (typeof data214 === "string") {
+                if (!pattern17.test(data214)) {
+                  const err501 = { instancePath: instancePath + "/collision/side/bus", schemaPath: "#/properties/collision/properties/side/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err501];
+                  } else {
+                    vErrors.push(err501);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data199.offset !== void 0) {
-              if (!(typeof data199.offset == "number")) {
-                const err502 = { instancePath: instancePath + "/collision/side/offset", schemaPath: "#/properties/collision/properties/side/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err502 = { instancePath: instancePath + "/collision/side/bus", schemaPath: "#/properties/collision/properties/side/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err502];
                 } else {
@@ -5619,79 +5618,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data199.invalid !== void 0) {
-              let data216 = data199.invalid;
-              if (Array.isArray(data216)) {
-                if (data216.length < 1) {
-                  const err503 = { instancePath: instancePath + "/collision/side/invalid", schemaPath: "#/properties/collision/properties/side/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data200.scale !== void 0) {
+              if (!(typeof data200.scale == "number")) {
+                const err503 = { instancePath: instancePath + "/collision/side/scale", schemaPath: "#/properties/collision/properties/side/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err503];
+                } else {
+                  vErrors.push(err503);
+                }
+                errors++;
+              }
+            }
+            if (data200.offset !== void 0) {
+              if (!(typeof data200.offset == "number")) {
+                const err504 = { instancePath: instancePath + "/collision/side/offset", schemaPath: "#/properties/collision/properties/side/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err504];
+                } else {
+                  vErrors.push(err504);
+                }
+                errors++;
+              }
+            }
+            if (data200.invalid !== void 0) {
+              let data217 = data200.invalid;
+              if (Array.isArray(data217)) {
+                if (data217.length < 1) {
+                  const err505 = { instancePath: instancePath + "/collision/side/invalid", schemaPath: "#/properties/collision/properties/side/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err503];
+                    vErrors = [err505];
                   } else {
-                    vErrors.push(err503);
+                    vErrors.push(err505);
                   }
                   errors++;
                 }
-                const len39 = data216.length;
+                const len39 = data217.length;
                 for (let i39 = 0; i39 < len39; i39++) {
-                  if (!(typeof data216[i39] == "number")) {
-                    const err504 = { instancePath: instancePath + "/collision/side/invalid/" + i39, schemaPath: "#/properties/collision/properties/side/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data217[i39] == "number")) {
+                    const err506 = { instancePath: instancePath + "/collision/side/invalid/" + i39, schemaPath: "#/properties/collision/properties/side/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err504];
+                      vErrors = [err506];
                     } else {
-                      vErrors.push(err504);
+                      vErrors.push(err506);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err505 = { instancePath: instancePath + "/collision/side/invalid", schemaPath: "#/properties/collision/properties/side/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err507 = { instancePath: instancePath + "/collision/side/invalid", schemaPath: "#/properties/collision/properties/side/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err505];
+                  vErrors = [err507];
                 } else {
-                  vErrors.push(err505);
+                  vErrors.push(err507);
                 }
                 errors++;
               }
             }
-            if (data199.map !== void 0) {
-              let data218 = data199.map;
-              if (data218 && typeof data218 == "object" && !Array.isArray(data218)) {
-                for (const key62 in data218) {
-                  const _errs520 = errors;
+            if (data200.map !== void 0) {
+              let data219 = data200.map;
+              if (data219 && typeof data219 == "object" && !Array.isArray(data219)) {
+                for (const key62 in data219) {
+                  const _errs522 = errors;
                   if (typeof key62 === "string") {
                     if (!pattern18.test(key62)) {
-                      const err506 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key62 };
+                      const err508 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key62 };
                       if (vErrors === null) {
-                        vErrors = [err506];
+                        vErrors = [err508];
                       } else {
-                        vErrors.push(err506);
+                        vErrors.push(err508);
                       }
                       errors++;
                     }
                   } else {
-                    const err507 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key62 };
-                    if (vErrors === null) {
-                      vErrors = [err507];
-                    } else {
-                      vErrors.push(err507);
-                    }
-                    errors++;
-                  }
-                  var valid142 = _errs520 === errors;
-                  if (!valid142) {
-                    const err508 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key62 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err508];
-                    } else {
-                      vErrors.push(err508);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key63 in data218) {
-                  let data219 = data218[key63];
-                  if (typeof data219 !== "string" && !(typeof data219 == "number") && typeof data219 !== "boolean" && !Array.isArray(data219)) {
-                    const err509 = { instancePath: instancePath + "/collision/side/map/" + key63.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/side/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err509 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key62 };
                     if (vErrors === null) {
                       vErrors = [err509];
                     } else {
@@ -5699,15 +5698,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data219)) {
-                    const len40 = data219.length;
+                  var valid142 = _errs522 === errors;
+                  if (!valid142) {
+                    const err510 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key62 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err510];
+                    } else {
+                      vErrors.push(err510);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key63 in data219) {
+                  let data220 = data219[key63];
+                  if (typeof data220 !== "string" && !(typeof data220 == "number") && typeof data220 !== "boolean" && !Array.isArray(data220)) {
+                    const err511 = { instancePath: instancePath + "/collision/side/map/" + key63.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/side/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err511];
+                    } else {
+                      vErrors.push(err511);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data220)) {
+                    const len40 = data220.length;
                     for (let i40 = 0; i40 < len40; i40++) {
-                      if (typeof data219[i40] !== "string") {
-                        const err510 = { instancePath: instancePath + "/collision/side/map/" + key63.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i40, schemaPath: "#/properties/collision/properties/side/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data220[i40] !== "string") {
+                        const err512 = { instancePath: instancePath + "/collision/side/map/" + key63.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i40, schemaPath: "#/properties/collision/properties/side/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err510];
+                          vErrors = [err512];
                         } else {
-                          vErrors.push(err510);
+                          vErrors.push(err512);
                         }
                         errors++;
                       }
@@ -5715,49 +5736,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err511 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err513 = { instancePath: instancePath + "/collision/side/map", schemaPath: "#/properties/collision/properties/side/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err511];
+                  vErrors = [err513];
                 } else {
-                  vErrors.push(err511);
+                  vErrors.push(err513);
                 }
                 errors++;
               }
             }
-            if (data199.timeout !== void 0) {
-              let data221 = data199.timeout;
-              if (!(typeof data221 == "number" && (!(data221 % 1) && !isNaN(data221))) && typeof data221 !== "string") {
-                const err512 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.timeout.type }, message: "must be integer,string" };
+            if (data200.timeout !== void 0) {
+              let data222 = data200.timeout;
+              if (!(typeof data222 == "number" && (!(data222 % 1) && !isNaN(data222))) && typeof data222 !== "string") {
+                const err514 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err512];
+                  vErrors = [err514];
                 } else {
-                  vErrors.push(err512);
+                  vErrors.push(err514);
                 }
                 errors++;
               }
-              if (typeof data221 == "number") {
-                if (data221 > 31536e7 || isNaN(data221)) {
-                  const err513 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err513];
-                  } else {
-                    vErrors.push(err513);
-                  }
-                  errors++;
-                }
-                if (data221 < 1 || isNaN(data221)) {
-                  const err514 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err514];
-                  } else {
-                    vErrors.push(err514);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data221 === "string") {
-                if (!pattern10.test(data221)) {
-                  const err515 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data222 == "number") {
+                if (data222 > 31536e7 || isNaN(data222)) {
+                  const err515 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err515];
                   } else {
@@ -5765,22 +5766,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data199.failover !== void 0) {
-              let data222 = data199.failover;
-              if (!(typeof data222 == "number" && (!(data222 % 1) && !isNaN(data222))) && typeof data222 !== "string") {
-                const err516 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err516];
-                } else {
-                  vErrors.push(err516);
+                if (data222 < 1 || isNaN(data222)) {
+                  const err516 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err516];
+                  } else {
+                    vErrors.push(err516);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data222 == "number") {
-                if (data222 > 31536e7 || isNaN(data222)) {
-                  const err517 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data222 === "string") {
+                if (!pattern10.test(data222)) {
+                  const err517 = { instancePath: instancePath + "/collision/side/timeout", schemaPath: "#/properties/collision/properties/side/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err517];
                   } else {
@@ -5788,19 +5786,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data222 < 1 || isNaN(data222)) {
-                  const err518 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err518];
-                  } else {
-                    vErrors.push(err518);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data222 === "string") {
-                if (!pattern10.test(data222)) {
-                  const err519 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data200.failover !== void 0) {
+              let data223 = data200.failover;
+              if (!(typeof data223 == "number" && (!(data223 % 1) && !isNaN(data223))) && typeof data223 !== "string") {
+                const err518 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.side.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err518];
+                } else {
+                  vErrors.push(err518);
+                }
+                errors++;
+              }
+              if (typeof data223 == "number") {
+                if (data223 > 31536e7 || isNaN(data223)) {
+                  const err519 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err519];
                   } else {
@@ -5808,69 +5809,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data223 < 1 || isNaN(data223)) {
+                  const err520 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err520];
+                  } else {
+                    vErrors.push(err520);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data223 === "string") {
+                if (!pattern10.test(data223)) {
+                  const err521 = { instancePath: instancePath + "/collision/side/failover", schemaPath: "#/properties/collision/properties/side/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err521];
+                  } else {
+                    vErrors.push(err521);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data126.severity !== void 0) {
-          let data223 = data126.severity;
-          if (!data223 || typeof data223 != "object") {
-            const err520 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.type }, message: "must be object,array" };
+        if (data127.severity !== void 0) {
+          let data224 = data127.severity;
+          if (!data224 || typeof data224 != "object") {
+            const err522 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err520];
+              vErrors = [err522];
             } else {
-              vErrors.push(err520);
+              vErrors.push(err522);
             }
             errors++;
           }
-          if (Array.isArray(data223)) {
-            if (data223.length < 1) {
-              const err521 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data224)) {
+            if (data224.length < 1) {
+              const err523 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err521];
+                vErrors = [err523];
               } else {
-                vErrors.push(err521);
+                vErrors.push(err523);
               }
               errors++;
             }
-            const len41 = data223.length;
+            const len41 = data224.length;
             for (let i41 = 0; i41 < len41; i41++) {
-              let data224 = data223[i41];
-              if (data224 && typeof data224 == "object" && !Array.isArray(data224)) {
-                if (data224.signal === void 0) {
-                  const err522 = { instancePath: instancePath + "/collision/severity/" + i41, schemaPath: "#/properties/collision/properties/severity/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data225 = data224[i41];
+              if (data225 && typeof data225 == "object" && !Array.isArray(data225)) {
+                if (data225.signal === void 0) {
+                  const err524 = { instancePath: instancePath + "/collision/severity/" + i41, schemaPath: "#/properties/collision/properties/severity/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err522];
+                    vErrors = [err524];
                   } else {
-                    vErrors.push(err522);
+                    vErrors.push(err524);
                   }
                   errors++;
                 }
-                for (const key64 in data224) {
+                for (const key64 in data225) {
                   if (!(key64 === "signal" || key64 === "bus" || key64 === "scale" || key64 === "offset" || key64 === "invalid" || key64 === "map" || key64 === "timeout" || key64 === "failover")) {
-                    const err523 = { instancePath: instancePath + "/collision/severity/" + i41, schemaPath: "#/properties/collision/properties/severity/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key64 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err523];
-                    } else {
-                      vErrors.push(err523);
-                    }
-                    errors++;
-                  }
-                }
-                if (data224.signal !== void 0) {
-                  let data225 = data224.signal;
-                  if (typeof data225 === "string") {
-                    if (!pattern12.test(data225)) {
-                      const err524 = { instancePath: instancePath + "/collision/severity/" + i41 + "/signal", schemaPath: "#/properties/collision/properties/severity/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err524];
-                      } else {
-                        vErrors.push(err524);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err525 = { instancePath: instancePath + "/collision/severity/" + i41 + "/signal", schemaPath: "#/properties/collision/properties/severity/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err525 = { instancePath: instancePath + "/collision/severity/" + i41, schemaPath: "#/properties/collision/properties/severity/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key64 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err525];
                     } else {
@@ -5879,11 +5878,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data224.bus !== void 0) {
-                  let data226 = data224.bus;
+                if (data225.signal !== void 0) {
+                  let data226 = data225.signal;
                   if (typeof data226 === "string") {
-                    if (!pattern17.test(data226)) {
-                      const err526 = { instancePath: instancePath + "/collision/severity/" + i41 + "/bus", schemaPath: "#/properties/collision/properties/severity/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data226)) {
+                      const err526 = { instancePath: instancePath + "/collision/severity/" + i41 + "/signal", schemaPath: "#/properties/collision/properties/severity/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err526];
                       } else {
@@ -5892,7 +5891,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err527 = { instancePath: instancePath + "/collision/severity/" + i41 + "/bus", schemaPath: "#/properties/collision/properties/severity/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err527 = { instancePath: instancePath + "/collision/severity/" + i41 + "/signal", schemaPath: "#/properties/collision/properties/severity/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err527];
                     } else {
@@ -5901,20 +5900,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data224.scale !== void 0) {
-                  if (!(typeof data224.scale == "number")) {
-                    const err528 = { instancePath: instancePath + "/collision/severity/" + i41 + "/scale", schemaPath: "#/properties/collision/properties/severity/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err528];
-                    } else {
-                      vErrors.push(err528);
+                if (data225.bus !== void 0) {
+                  let data227 = data225.bus;
+                  if (typeof data227 === "string") {
+                    if (!pattern17.test(data227)) {
+                      const err528 = { instancePath: instancePath + "/collision/severity/" + i41 + "/bus", schemaPath: "#/properties/collision/properties/severity/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err528];
+                      } else {
+                        vErrors.push(err528);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data224.offset !== void 0) {
-                  if (!(typeof data224.offset == "number")) {
-                    const err529 = { instancePath: instancePath + "/collision/severity/" + i41 + "/offset", schemaPath: "#/properties/collision/properties/severity/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err529 = { instancePath: instancePath + "/collision/severity/" + i41 + "/bus", schemaPath: "#/properties/collision/properties/severity/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err529];
                     } else {
@@ -5923,79 +5922,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data224.invalid !== void 0) {
-                  let data229 = data224.invalid;
-                  if (Array.isArray(data229)) {
-                    if (data229.length < 1) {
-                      const err530 = { instancePath: instancePath + "/collision/severity/" + i41 + "/invalid", schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data225.scale !== void 0) {
+                  if (!(typeof data225.scale == "number")) {
+                    const err530 = { instancePath: instancePath + "/collision/severity/" + i41 + "/scale", schemaPath: "#/properties/collision/properties/severity/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err530];
+                    } else {
+                      vErrors.push(err530);
+                    }
+                    errors++;
+                  }
+                }
+                if (data225.offset !== void 0) {
+                  if (!(typeof data225.offset == "number")) {
+                    const err531 = { instancePath: instancePath + "/collision/severity/" + i41 + "/offset", schemaPath: "#/properties/collision/properties/severity/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err531];
+                    } else {
+                      vErrors.push(err531);
+                    }
+                    errors++;
+                  }
+                }
+                if (data225.invalid !== void 0) {
+                  let data230 = data225.invalid;
+                  if (Array.isArray(data230)) {
+                    if (data230.length < 1) {
+                      const err532 = { instancePath: instancePath + "/collision/severity/" + i41 + "/invalid", schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err530];
+                        vErrors = [err532];
                       } else {
-                        vErrors.push(err530);
+                        vErrors.push(err532);
                       }
                       errors++;
                     }
-                    const len42 = data229.length;
+                    const len42 = data230.length;
                     for (let i42 = 0; i42 < len42; i42++) {
-                      if (!(typeof data229[i42] == "number")) {
-                        const err531 = { instancePath: instancePath + "/collision/severity/" + i41 + "/invalid/" + i42, schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data230[i42] == "number")) {
+                        const err533 = { instancePath: instancePath + "/collision/severity/" + i41 + "/invalid/" + i42, schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err531];
+                          vErrors = [err533];
                         } else {
-                          vErrors.push(err531);
+                          vErrors.push(err533);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err532 = { instancePath: instancePath + "/collision/severity/" + i41 + "/invalid", schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err534 = { instancePath: instancePath + "/collision/severity/" + i41 + "/invalid", schemaPath: "#/properties/collision/properties/severity/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err532];
+                      vErrors = [err534];
                     } else {
-                      vErrors.push(err532);
+                      vErrors.push(err534);
                     }
                     errors++;
                   }
                 }
-                if (data224.map !== void 0) {
-                  let data231 = data224.map;
-                  if (data231 && typeof data231 == "object" && !Array.isArray(data231)) {
-                    for (const key65 in data231) {
-                      const _errs550 = errors;
+                if (data225.map !== void 0) {
+                  let data232 = data225.map;
+                  if (data232 && typeof data232 == "object" && !Array.isArray(data232)) {
+                    for (const key65 in data232) {
+                      const _errs552 = errors;
                       if (typeof key65 === "string") {
                         if (!pattern18.test(key65)) {
-                          const err533 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key65 };
+                          const err535 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key65 };
                           if (vErrors === null) {
-                            vErrors = [err533];
+                            vErrors = [err535];
                           } else {
-                            vErrors.push(err533);
+                            vErrors.push(err535);
                           }
                           errors++;
                         }
                       } else {
-                        const err534 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key65 };
-                        if (vErrors === null) {
-                          vErrors = [err534];
-                        } else {
-                          vErrors.push(err534);
-                        }
-                        errors++;
-                      }
-                      var valid151 = _errs550 === errors;
-                      if (!valid151) {
-                        const err535 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key65 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err535];
-                        } else {
-                          vErrors.push(err535);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key66 in data231) {
-                      let data232 = data231[key66];
-                      if (typeof data232 !== "string" && !(typeof data232 == "number") && typeof data232 !== "boolean" && !Array.isArray(data232)) {
-                        const err536 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map/" + key66.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/severity/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err536 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key65 };
                         if (vErrors === null) {
                           vErrors = [err536];
                         } else {
@@ -6003,15 +6002,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data232)) {
-                        const len43 = data232.length;
+                      var valid151 = _errs552 === errors;
+                      if (!valid151) {
+                        const err537 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key65 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err537];
+                        } else {
+                          vErrors.push(err537);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key66 in data232) {
+                      let data233 = data232[key66];
+                      if (typeof data233 !== "string" && !(typeof data233 == "number") && typeof data233 !== "boolean" && !Array.isArray(data233)) {
+                        const err538 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map/" + key66.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/severity/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err538];
+                        } else {
+                          vErrors.push(err538);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data233)) {
+                        const len43 = data233.length;
                         for (let i43 = 0; i43 < len43; i43++) {
-                          if (typeof data232[i43] !== "string") {
-                            const err537 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map/" + key66.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i43, schemaPath: "#/properties/collision/properties/severity/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data233[i43] !== "string") {
+                            const err539 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map/" + key66.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i43, schemaPath: "#/properties/collision/properties/severity/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err537];
+                              vErrors = [err539];
                             } else {
-                              vErrors.push(err537);
+                              vErrors.push(err539);
                             }
                             errors++;
                           }
@@ -6019,49 +6040,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err538 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err540 = { instancePath: instancePath + "/collision/severity/" + i41 + "/map", schemaPath: "#/properties/collision/properties/severity/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err538];
+                      vErrors = [err540];
                     } else {
-                      vErrors.push(err538);
+                      vErrors.push(err540);
                     }
                     errors++;
                   }
                 }
-                if (data224.timeout !== void 0) {
-                  let data234 = data224.timeout;
-                  if (!(typeof data234 == "number" && (!(data234 % 1) && !isNaN(data234))) && typeof data234 !== "string") {
-                    const err539 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data225.timeout !== void 0) {
+                  let data235 = data225.timeout;
+                  if (!(typeof data235 == "number" && (!(data235 % 1) && !isNaN(data235))) && typeof data235 !== "string") {
+                    const err541 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err539];
+                      vErrors = [err541];
                     } else {
-                      vErrors.push(err539);
+                      vErrors.push(err541);
                     }
                     errors++;
                   }
-                  if (typeof data234 == "number") {
-                    if (data234 > 31536e7 || isNaN(data234)) {
-                      const err540 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err540];
-                      } else {
-                        vErrors.push(err540);
-                      }
-                      errors++;
-                    }
-                    if (data234 < 1 || isNaN(data234)) {
-                      const err541 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err541];
-                      } else {
-                        vErrors.push(err541);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data234 === "string") {
-                    if (!pattern10.test(data234)) {
-                      const err542 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data235 == "number") {
+                    if (data235 > 31536e7 || isNaN(data235)) {
+                      const err542 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err542];
                       } else {
@@ -6069,22 +6070,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data224.failover !== void 0) {
-                  let data235 = data224.failover;
-                  if (!(typeof data235 == "number" && (!(data235 % 1) && !isNaN(data235))) && typeof data235 !== "string") {
-                    const err543 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err543];
-                    } else {
-                      vErrors.push(err543);
+                    if (data235 < 1 || isNaN(data235)) {
+                      const err543 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err543];
+                      } else {
+                        vErrors.push(err543);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data235 == "number") {
-                    if (data235 > 31536e7 || isNaN(data235)) {
-                      const err544 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data235 === "string") {
+                    if (!pattern10.test(data235)) {
+                      const err544 = { instancePath: instancePath + "/collision/severity/" + i41 + "/timeout", schemaPath: "#/properties/collision/properties/severity/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err544];
                       } else {
@@ -6092,19 +6090,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data235 < 1 || isNaN(data235)) {
-                      const err545 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err545];
-                      } else {
-                        vErrors.push(err545);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data235 === "string") {
-                    if (!pattern10.test(data235)) {
-                      const err546 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data225.failover !== void 0) {
+                  let data236 = data225.failover;
+                  if (!(typeof data236 == "number" && (!(data236 % 1) && !isNaN(data236))) && typeof data236 !== "string") {
+                    const err545 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err545];
+                    } else {
+                      vErrors.push(err545);
+                    }
+                    errors++;
+                  }
+                  if (typeof data236 == "number") {
+                    if (data236 > 31536e7 || isNaN(data236)) {
+                      const err546 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err546];
                       } else {
@@ -6112,32 +6113,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data236 < 1 || isNaN(data236)) {
+                      const err547 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err547];
+                      } else {
+                        vErrors.push(err547);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data236 === "string") {
+                    if (!pattern10.test(data236)) {
+                      const err548 = { instancePath: instancePath + "/collision/severity/" + i41 + "/failover", schemaPath: "#/properties/collision/properties/severity/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err548];
+                      } else {
+                        vErrors.push(err548);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err547 = { instancePath: instancePath + "/collision/severity/" + i41, schemaPath: "#/properties/collision/properties/severity/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err547];
-                } else {
-                  vErrors.push(err547);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data223 && typeof data223 == "object" && !Array.isArray(data223)) {
-            if (data223.signal === void 0) {
-              const err548 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err548];
-              } else {
-                vErrors.push(err548);
-              }
-              errors++;
-            }
-            for (const key67 in data223) {
-              if (!(key67 === "signal" || key67 === "bus" || key67 === "scale" || key67 === "offset" || key67 === "invalid" || key67 === "map" || key67 === "timeout" || key67 === "failover")) {
-                const err549 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key67 }, message: "must NOT have additional properties" };
+                const err549 = { instancePath: instancePath + "/collision/severity/" + i41, schemaPath: "#/properties/collision/properties/severity/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err549];
                 } else {
@@ -6146,20 +6145,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data223.signal !== void 0) {
-              let data236 = data223.signal;
-              if (typeof data236 === "string") {
-                if (!pattern12.test(data236)) {
-                  const err550 = { instancePath: instancePath + "/collision/severity/signal", schemaPath: "#/properties/collision/properties/severity/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err550];
-                  } else {
-                    vErrors.push(err550);
-                  }
-                  errors++;
-                }
+          }
+          if (data224 && typeof data224 == "object" && !Array.isArray(data224)) {
+            if (data224.signal === void 0) {
+              const err550 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err550];
               } else {
-                const err551 = { instancePath: instancePath + "/collision/severity/signal", schemaPath: "#/properties/collision/properties/severity/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err550);
+              }
+              errors++;
+            }
+            for (const key67 in data224) {
+              if (!(key67 === "signal" || key67 === "bus" || key67 === "scale" || key67 === "offset" || key67 === "invalid" || key67 === "map" || key67 === "timeout" || key67 === "failover")) {
+                const err551 = { instancePath: instancePath + "/collision/severity", schemaPath: "#/properties/collision/properties/severity/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key67 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err551];
                 } else {
@@ -6168,11 +6167,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data223.bus !== void 0) {
-              let data237 = data223.bus;
+            if (data224.signal !== void 0) {
+              let data237 = data224.signal;
               if (typeof data237 === "string") {
-                if (!pattern17.test(data237)) {
-                  const err552 = { instancePath: instancePath + "/collision/severity/bus", schemaPath: "#/properties/collision/properties/severity/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data237)) {
+                  const err552 = { instancePath: instancePath + "/collision/severity/signal", schemaPath: "#/properties/collision/properties/severity/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err552];
                   } else {
@@ -6181,7 +6180,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err553 = { instancePath: instancePath + "/collision/severity/bus", schemaPath: "#/properties/collision/properties/severity/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err553 = { instancePath: instancePath + "/collision/severity/signal", schemaPath: "#/properties/collision/properties/severity/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err553];
                 } else {
@@ -6190,20 +6189,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data223.scale !== void 0) {
-              if (!(typeof data223.scale == "number")) {
-                const err554 = { instancePath: instancePath + "/collision/severity/scale", schemaPath: "#/properties/collision/properties/severity/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err554];
-                } else {
-                  vErrors.push(err554);
+            if (data224.bus !== void 0) {
+              let data238 = data224.bus;
+              if (typeof data238 === "string") {
+                if (!pattern17.test(data238)) {
+                  const err554 = { instancePath: instancePath + "/collision/severity/bus", schemaPath: "#/properties/collision/properties/severity/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err554];
+                  } else {
+                    vErrors.push(err554);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data223.offset !== void 0) {
-              if (!(typeof data223.offset == "number")) {
-                const err555 = { instancePath: instancePath + "/collision/severity/offset", schemaPath: "#/properties/collision/properties/severity/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err555 = { instancePath: instancePath + "/collision/severity/bus", schemaPath: "#/properties/collision/properties/severity/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err555];
                 } else {
@@ -6212,79 +6211,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data223.invalid !== void 0) {
-              let data240 = data223.invalid;
-              if (Array.isArray(data240)) {
-                if (data240.length < 1) {
-                  const err556 = { instancePath: instancePath + "/collision/severity/invalid", schemaPath: "#/properties/collision/properties/severity/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data224.scale !== void 0) {
+              if (!(typeof data224.scale == "number")) {
+                const err556 = { instancePath: instancePath + "/collision/severity/scale", schemaPath: "#/properties/collision/properties/severity/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err556];
+                } else {
+                  vErrors.push(err556);
+                }
+                errors++;
+              }
+            }
+            if (data224.offset !== void 0) {
+              if (!(typeof data224.offset == "number")) {
+                const err557 = { instancePath: instancePath + "/collision/severity/offset", schemaPath: "#/properties/collision/properties/severity/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err557];
+                } else {
+                  vErrors.push(err557);
+                }
+                errors++;
+              }
+            }
+            if (data224.invalid !== void 0) {
+              let data241 = data224.invalid;
+              if (Array.isArray(data241)) {
+                if (data241.length < 1) {
+                  const err558 = { instancePath: instancePath + "/collision/severity/invalid", schemaPath: "#/properties/collision/properties/severity/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err556];
+                    vErrors = [err558];
                   } else {
-                    vErrors.push(err556);
+                    vErrors.push(err558);
                   }
                   errors++;
                 }
-                const len44 = data240.length;
+                const len44 = data241.length;
                 for (let i44 = 0; i44 < len44; i44++) {
-                  if (!(typeof data240[i44] == "number")) {
-                    const err557 = { instancePath: instancePath + "/collision/severity/invalid/" + i44, schemaPath: "#/properties/collision/properties/severity/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data241[i44] == "number")) {
+                    const err559 = { instancePath: instancePath + "/collision/severity/invalid/" + i44, schemaPath: "#/properties/collision/properties/severity/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err557];
+                      vErrors = [err559];
                     } else {
-                      vErrors.push(err557);
+                      vErrors.push(err559);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err558 = { instancePath: instancePath + "/collision/severity/invalid", schemaPath: "#/properties/collision/properties/severity/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err560 = { instancePath: instancePath + "/collision/severity/invalid", schemaPath: "#/properties/collision/properties/severity/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err558];
+                  vErrors = [err560];
                 } else {
-                  vErrors.push(err558);
+                  vErrors.push(err560);
                 }
                 errors++;
               }
             }
-            if (data223.map !== void 0) {
-              let data242 = data223.map;
-              if (data242 && typeof data242 == "object" && !Array.isArray(data242)) {
-                for (const key68 in data242) {
-                  const _errs576 = errors;
+            if (data224.map !== void 0) {
+              let data243 = data224.map;
+              if (data243 && typeof data243 == "object" && !Array.isArray(data243)) {
+                for (const key68 in data243) {
+                  const _errs578 = errors;
                   if (typeof key68 === "string") {
                     if (!pattern18.test(key68)) {
-                      const err559 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key68 };
+                      const err561 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key68 };
                       if (vErrors === null) {
-                        vErrors = [err559];
+                        vErrors = [err561];
                       } else {
-                        vErrors.push(err559);
+                        vErrors.push(err561);
                       }
                       errors++;
                     }
                   } else {
-                    const err560 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key68 };
-                    if (vErrors === null) {
-                      vErrors = [err560];
-                    } else {
-                      vErrors.push(err560);
-                    }
-                    errors++;
-                  }
-                  var valid158 = _errs576 === errors;
-                  if (!valid158) {
-                    const err561 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key68 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err561];
-                    } else {
-                      vErrors.push(err561);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key69 in data242) {
-                  let data243 = data242[key69];
-                  if (typeof data243 !== "string" && !(typeof data243 == "number") && typeof data243 !== "boolean" && !Array.isArray(data243)) {
-                    const err562 = { instancePath: instancePath + "/collision/severity/map/" + key69.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/severity/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err562 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key68 };
                     if (vErrors === null) {
                       vErrors = [err562];
                     } else {
@@ -6292,15 +6291,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data243)) {
-                    const len45 = data243.length;
+                  var valid158 = _errs578 === errors;
+                  if (!valid158) {
+                    const err563 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key68 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err563];
+                    } else {
+                      vErrors.push(err563);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key69 in data243) {
+                  let data244 = data243[key69];
+                  if (typeof data244 !== "string" && !(typeof data244 == "number") && typeof data244 !== "boolean" && !Array.isArray(data244)) {
+                    const err564 = { instancePath: instancePath + "/collision/severity/map/" + key69.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/collision/properties/severity/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err564];
+                    } else {
+                      vErrors.push(err564);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data244)) {
+                    const len45 = data244.length;
                     for (let i45 = 0; i45 < len45; i45++) {
-                      if (typeof data243[i45] !== "string") {
-                        const err563 = { instancePath: instancePath + "/collision/severity/map/" + key69.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i45, schemaPath: "#/properties/collision/properties/severity/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data244[i45] !== "string") {
+                        const err565 = { instancePath: instancePath + "/collision/severity/map/" + key69.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i45, schemaPath: "#/properties/collision/properties/severity/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err563];
+                          vErrors = [err565];
                         } else {
-                          vErrors.push(err563);
+                          vErrors.push(err565);
                         }
                         errors++;
                       }
@@ -6308,49 +6329,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err564 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err566 = { instancePath: instancePath + "/collision/severity/map", schemaPath: "#/properties/collision/properties/severity/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err564];
+                  vErrors = [err566];
                 } else {
-                  vErrors.push(err564);
+                  vErrors.push(err566);
                 }
                 errors++;
               }
             }
-            if (data223.timeout !== void 0) {
-              let data245 = data223.timeout;
-              if (!(typeof data245 == "number" && (!(data245 % 1) && !isNaN(data245))) && typeof data245 !== "string") {
-                const err565 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.timeout.type }, message: "must be integer,string" };
+            if (data224.timeout !== void 0) {
+              let data246 = data224.timeout;
+              if (!(typeof data246 == "number" && (!(data246 % 1) && !isNaN(data246))) && typeof data246 !== "string") {
+                const err567 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err565];
+                  vErrors = [err567];
                 } else {
-                  vErrors.push(err565);
+                  vErrors.push(err567);
                 }
                 errors++;
               }
-              if (typeof data245 == "number") {
-                if (data245 > 31536e7 || isNaN(data245)) {
-                  const err566 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err566];
-                  } else {
-                    vErrors.push(err566);
-                  }
-                  errors++;
-                }
-                if (data245 < 1 || isNaN(data245)) {
-                  const err567 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err567];
-                  } else {
-                    vErrors.push(err567);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data245 === "string") {
-                if (!pattern10.test(data245)) {
-                  const err568 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data246 == "number") {
+                if (data246 > 31536e7 || isNaN(data246)) {
+                  const err568 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err568];
                   } else {
@@ -6358,22 +6359,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data223.failover !== void 0) {
-              let data246 = data223.failover;
-              if (!(typeof data246 == "number" && (!(data246 % 1) && !isNaN(data246))) && typeof data246 !== "string") {
-                const err569 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err569];
-                } else {
-                  vErrors.push(err569);
+                if (data246 < 1 || isNaN(data246)) {
+                  const err569 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err569];
+                  } else {
+                    vErrors.push(err569);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data246 == "number") {
-                if (data246 > 31536e7 || isNaN(data246)) {
-                  const err570 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data246 === "string") {
+                if (!pattern10.test(data246)) {
+                  const err570 = { instancePath: instancePath + "/collision/severity/timeout", schemaPath: "#/properties/collision/properties/severity/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err570];
                   } else {
@@ -6381,23 +6379,46 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data246 < 1 || isNaN(data246)) {
-                  const err571 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err571];
-                  } else {
-                    vErrors.push(err571);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data246 === "string") {
-                if (!pattern10.test(data246)) {
-                  const err572 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data224.failover !== void 0) {
+              let data247 = data224.failover;
+              if (!(typeof data247 == "number" && (!(data247 % 1) && !isNaN(data247))) && typeof data247 !== "string") {
+                const err571 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/type", keyword: "type", params: { type: schema31.properties.collision.properties.severity.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err571];
+                } else {
+                  vErrors.push(err571);
+                }
+                errors++;
+              }
+              if (typeof data247 == "number") {
+                if (data247 > 31536e7 || isNaN(data247)) {
+                  const err572 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err572];
                   } else {
                     vErrors.push(err572);
+                  }
+                  errors++;
+                }
+                if (data247 < 1 || isNaN(data247)) {
+                  const err573 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err573];
+                  } else {
+                    vErrors.push(err573);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data247 === "string") {
+                if (!pattern10.test(data247)) {
+                  const err574 = { instancePath: instancePath + "/collision/severity/failover", schemaPath: "#/properties/collision/properties/severity/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err574];
+                  } else {
+                    vErrors.push(err574);
                   }
                   errors++;
                 }
@@ -6406,88 +6427,66 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
       } else {
-        const err573 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err575 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err573];
+          vErrors = [err575];
         } else {
-          vErrors.push(err573);
+          vErrors.push(err575);
         }
         errors++;
       }
     }
     if (data.acceleration !== void 0) {
-      let data247 = data.acceleration;
-      if (data247 && typeof data247 == "object" && !Array.isArray(data247)) {
-        for (const key70 in data247) {
+      let data248 = data.acceleration;
+      if (data248 && typeof data248 == "object" && !Array.isArray(data248)) {
+        for (const key70 in data248) {
           if (!(key70 === "longitudinal" || key70 === "lateral" || key70 === "vertical")) {
-            const err574 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key70 }, message: "must NOT have additional properties" };
+            const err576 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key70 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err574];
+              vErrors = [err576];
             } else {
-              vErrors.push(err574);
+              vErrors.push(err576);
             }
             errors++;
           }
         }
-        if (data247.longitudinal !== void 0) {
-          let data248 = data247.longitudinal;
-          if (!data248 || typeof data248 != "object") {
-            const err575 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.type }, message: "must be object,array" };
+        if (data248.longitudinal !== void 0) {
+          let data249 = data248.longitudinal;
+          if (!data249 || typeof data249 != "object") {
+            const err577 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err575];
+              vErrors = [err577];
             } else {
-              vErrors.push(err575);
+              vErrors.push(err577);
             }
             errors++;
           }
-          if (Array.isArray(data248)) {
-            if (data248.length < 1) {
-              const err576 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data249)) {
+            if (data249.length < 1) {
+              const err578 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err576];
+                vErrors = [err578];
               } else {
-                vErrors.push(err576);
+                vErrors.push(err578);
               }
               errors++;
             }
-            const len46 = data248.length;
+            const len46 = data249.length;
             for (let i46 = 0; i46 < len46; i46++) {
-              let data249 = data248[i46];
-              if (data249 && typeof data249 == "object" && !Array.isArray(data249)) {
-                if (data249.signal === void 0) {
-                  const err577 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data250 = data249[i46];
+              if (data250 && typeof data250 == "object" && !Array.isArray(data250)) {
+                if (data250.signal === void 0) {
+                  const err579 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err577];
+                    vErrors = [err579];
                   } else {
-                    vErrors.push(err577);
+                    vErrors.push(err579);
                   }
                   errors++;
                 }
-                for (const key71 in data249) {
+                for (const key71 in data250) {
                   if (!(key71 === "signal" || key71 === "bus" || key71 === "scale" || key71 === "offset" || key71 === "invalid" || key71 === "map" || key71 === "timeout" || key71 === "failover")) {
-                    const err578 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key71 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err578];
-                    } else {
-                      vErrors.push(err578);
-                    }
-                    errors++;
-                  }
-                }
-                if (data249.signal !== void 0) {
-                  let data250 = data249.signal;
-                  if (typeof data250 === "string") {
-                    if (!pattern12.test(data250)) {
-                      const err579 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err579];
-                      } else {
-                        vErrors.push(err579);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err580 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err580 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key71 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err580];
                     } else {
@@ -6496,11 +6495,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data249.bus !== void 0) {
-                  let data251 = data249.bus;
+                if (data250.signal !== void 0) {
+                  let data251 = data250.signal;
                   if (typeof data251 === "string") {
-                    if (!pattern17.test(data251)) {
-                      const err581 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data251)) {
+                      const err581 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err581];
                       } else {
@@ -6509,7 +6508,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err582 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err582 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err582];
                     } else {
@@ -6518,20 +6517,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data249.scale !== void 0) {
-                  if (!(typeof data249.scale == "number")) {
-                    const err583 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/scale", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err583];
-                    } else {
-                      vErrors.push(err583);
+                if (data250.bus !== void 0) {
+                  let data252 = data250.bus;
+                  if (typeof data252 === "string") {
+                    if (!pattern17.test(data252)) {
+                      const err583 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err583];
+                      } else {
+                        vErrors.push(err583);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data249.offset !== void 0) {
-                  if (!(typeof data249.offset == "number")) {
-                    const err584 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/offset", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err584 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err584];
                     } else {
@@ -6540,79 +6539,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data249.invalid !== void 0) {
-                  let data254 = data249.invalid;
-                  if (Array.isArray(data254)) {
-                    if (data254.length < 1) {
-                      const err585 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data250.scale !== void 0) {
+                  if (!(typeof data250.scale == "number")) {
+                    const err585 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/scale", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err585];
+                    } else {
+                      vErrors.push(err585);
+                    }
+                    errors++;
+                  }
+                }
+                if (data250.offset !== void 0) {
+                  if (!(typeof data250.offset == "number")) {
+                    const err586 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/offset", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err586];
+                    } else {
+                      vErrors.push(err586);
+                    }
+                    errors++;
+                  }
+                }
+                if (data250.invalid !== void 0) {
+                  let data255 = data250.invalid;
+                  if (Array.isArray(data255)) {
+                    if (data255.length < 1) {
+                      const err587 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err585];
+                        vErrors = [err587];
                       } else {
-                        vErrors.push(err585);
+                        vErrors.push(err587);
                       }
                       errors++;
                     }
-                    const len47 = data254.length;
+                    const len47 = data255.length;
                     for (let i47 = 0; i47 < len47; i47++) {
-                      if (!(typeof data254[i47] == "number")) {
-                        const err586 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/invalid/" + i47, schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data255[i47] == "number")) {
+                        const err588 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/invalid/" + i47, schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err586];
+                          vErrors = [err588];
                         } else {
-                          vErrors.push(err586);
+                          vErrors.push(err588);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err587 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err589 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err587];
+                      vErrors = [err589];
                     } else {
-                      vErrors.push(err587);
+                      vErrors.push(err589);
                     }
                     errors++;
                   }
                 }
-                if (data249.map !== void 0) {
-                  let data256 = data249.map;
-                  if (data256 && typeof data256 == "object" && !Array.isArray(data256)) {
-                    for (const key72 in data256) {
-                      const _errs609 = errors;
+                if (data250.map !== void 0) {
+                  let data257 = data250.map;
+                  if (data257 && typeof data257 == "object" && !Array.isArray(data257)) {
+                    for (const key72 in data257) {
+                      const _errs611 = errors;
                       if (typeof key72 === "string") {
                         if (!pattern18.test(key72)) {
-                          const err588 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key72 };
+                          const err590 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key72 };
                           if (vErrors === null) {
-                            vErrors = [err588];
+                            vErrors = [err590];
                           } else {
-                            vErrors.push(err588);
+                            vErrors.push(err590);
                           }
                           errors++;
                         }
                       } else {
-                        const err589 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key72 };
-                        if (vErrors === null) {
-                          vErrors = [err589];
-                        } else {
-                          vErrors.push(err589);
-                        }
-                        errors++;
-                      }
-                      var valid168 = _errs609 === errors;
-                      if (!valid168) {
-                        const err590 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key72 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err590];
-                        } else {
-                          vErrors.push(err590);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key73 in data256) {
-                      let data257 = data256[key73];
-                      if (typeof data257 !== "string" && !(typeof data257 == "number") && typeof data257 !== "boolean" && !Array.isArray(data257)) {
-                        const err591 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map/" + key73.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err591 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key72 };
                         if (vErrors === null) {
                           vErrors = [err591];
                         } else {
@@ -6620,15 +6619,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data257)) {
-                        const len48 = data257.length;
+                      var valid168 = _errs611 === errors;
+                      if (!valid168) {
+                        const err592 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key72 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err592];
+                        } else {
+                          vErrors.push(err592);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key73 in data257) {
+                      let data258 = data257[key73];
+                      if (typeof data258 !== "string" && !(typeof data258 == "number") && typeof data258 !== "boolean" && !Array.isArray(data258)) {
+                        const err593 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map/" + key73.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err593];
+                        } else {
+                          vErrors.push(err593);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data258)) {
+                        const len48 = data258.length;
                         for (let i48 = 0; i48 < len48; i48++) {
-                          if (typeof data257[i48] !== "string") {
-                            const err592 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map/" + key73.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i48, schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data258[i48] !== "string") {
+                            const err594 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map/" + key73.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i48, schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err592];
+                              vErrors = [err594];
                             } else {
-                              vErrors.push(err592);
+                              vErrors.push(err594);
                             }
                             errors++;
                           }
@@ -6636,49 +6657,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err593 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err595 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/map", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err593];
+                      vErrors = [err595];
                     } else {
-                      vErrors.push(err593);
+                      vErrors.push(err595);
                     }
                     errors++;
                   }
                 }
-                if (data249.timeout !== void 0) {
-                  let data259 = data249.timeout;
-                  if (!(typeof data259 == "number" && (!(data259 % 1) && !isNaN(data259))) && typeof data259 !== "string") {
-                    const err594 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data250.timeout !== void 0) {
+                  let data260 = data250.timeout;
+                  if (!(typeof data260 == "number" && (!(data260 % 1) && !isNaN(data260))) && typeof data260 !== "string") {
+                    const err596 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err594];
+                      vErrors = [err596];
                     } else {
-                      vErrors.push(err594);
+                      vErrors.push(err596);
                     }
                     errors++;
                   }
-                  if (typeof data259 == "number") {
-                    if (data259 > 31536e7 || isNaN(data259)) {
-                      const err595 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err595];
-                      } else {
-                        vErrors.push(err595);
-                      }
-                      errors++;
-                    }
-                    if (data259 < 1 || isNaN(data259)) {
-                      const err596 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err596];
-                      } else {
-                        vErrors.push(err596);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data259 === "string") {
-                    if (!pattern10.test(data259)) {
-                      const err597 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data260 == "number") {
+                    if (data260 > 31536e7 || isNaN(data260)) {
+                      const err597 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err597];
                       } else {
@@ -6686,22 +6687,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data249.failover !== void 0) {
-                  let data260 = data249.failover;
-                  if (!(typeof data260 == "number" && (!(data260 % 1) && !isNaN(data260))) && typeof data260 !== "string") {
-                    const err598 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err598];
-                    } else {
-                      vErrors.push(err598);
+                    if (data260 < 1 || isNaN(data260)) {
+                      const err598 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err598];
+                      } else {
+                        vErrors.push(err598);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data260 == "number") {
-                    if (data260 > 31536e7 || isNaN(data260)) {
-                      const err599 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data260 === "string") {
+                    if (!pattern10.test(data260)) {
+                      const err599 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err599];
                       } else {
@@ -6709,19 +6707,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data260 < 1 || isNaN(data260)) {
-                      const err600 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err600];
-                      } else {
-                        vErrors.push(err600);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data260 === "string") {
-                    if (!pattern10.test(data260)) {
-                      const err601 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data250.failover !== void 0) {
+                  let data261 = data250.failover;
+                  if (!(typeof data261 == "number" && (!(data261 % 1) && !isNaN(data261))) && typeof data261 !== "string") {
+                    const err600 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err600];
+                    } else {
+                      vErrors.push(err600);
+                    }
+                    errors++;
+                  }
+                  if (typeof data261 == "number") {
+                    if (data261 > 31536e7 || isNaN(data261)) {
+                      const err601 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err601];
                       } else {
@@ -6729,32 +6730,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data261 < 1 || isNaN(data261)) {
+                      const err602 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err602];
+                      } else {
+                        vErrors.push(err602);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data261 === "string") {
+                    if (!pattern10.test(data261)) {
+                      const err603 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46 + "/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err603];
+                      } else {
+                        vErrors.push(err603);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err602 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err602];
-                } else {
-                  vErrors.push(err602);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data248 && typeof data248 == "object" && !Array.isArray(data248)) {
-            if (data248.signal === void 0) {
-              const err603 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err603];
-              } else {
-                vErrors.push(err603);
-              }
-              errors++;
-            }
-            for (const key74 in data248) {
-              if (!(key74 === "signal" || key74 === "bus" || key74 === "scale" || key74 === "offset" || key74 === "invalid" || key74 === "map" || key74 === "timeout" || key74 === "failover")) {
-                const err604 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key74 }, message: "must NOT have additional properties" };
+                const err604 = { instancePath: instancePath + "/acceleration/longitudinal/" + i46, schemaPath: "#/properties/acceleration/properties/longitudinal/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err604];
                 } else {
@@ -6763,20 +6762,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data248.signal !== void 0) {
-              let data261 = data248.signal;
-              if (typeof data261 === "string") {
-                if (!pattern12.test(data261)) {
-                  const err605 = { instancePath: instancePath + "/acceleration/longitudinal/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err605];
-                  } else {
-                    vErrors.push(err605);
-                  }
-                  errors++;
-                }
+          }
+          if (data249 && typeof data249 == "object" && !Array.isArray(data249)) {
+            if (data249.signal === void 0) {
+              const err605 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err605];
               } else {
-                const err606 = { instancePath: instancePath + "/acceleration/longitudinal/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err605);
+              }
+              errors++;
+            }
+            for (const key74 in data249) {
+              if (!(key74 === "signal" || key74 === "bus" || key74 === "scale" || key74 === "offset" || key74 === "invalid" || key74 === "map" || key74 === "timeout" || key74 === "failover")) {
+                const err606 = { instancePath: instancePath + "/acceleration/longitudinal", schemaPath: "#/properties/acceleration/properties/longitudinal/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key74 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err606];
                 } else {
@@ -6785,11 +6784,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data248.bus !== void 0) {
-              let data262 = data248.bus;
+            if (data249.signal !== void 0) {
+              let data262 = data249.signal;
               if (typeof data262 === "string") {
-                if (!pattern17.test(data262)) {
-                  const err607 = { instancePath: instancePath + "/acceleration/longitudinal/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data262)) {
+                  const err607 = { instancePath: instancePath + "/acceleration/longitudinal/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err607];
                   } else {
@@ -6798,7 +6797,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err608 = { instancePath: instancePath + "/acceleration/longitudinal/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err608 = { instancePath: instancePath + "/acceleration/longitudinal/signal", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err608];
                 } else {
@@ -6807,20 +6806,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data248.scale !== void 0) {
-              if (!(typeof data248.scale == "number")) {
-                const err609 = { instancePath: instancePath + "/acceleration/longitudinal/scale", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err609];
-                } else {
-                  vErrors.push(err609);
+            if (data249.bus !== void 0) {
+              let data263 = data249.bus;
+              if (typeof data263 === "string") {
+                if (!pattern17.test(data263)) {
+                  const err609 = { instancePath: instancePath + "/acceleration/longitudinal/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err609];
+                  } else {
+                    vErrors.push(err609);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data248.offset !== void 0) {
-              if (!(typeof data248.offset == "number")) {
-                const err610 = { instancePath: instancePath + "/acceleration/longitudinal/offset", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err610 = { instancePath: instancePath + "/acceleration/longitudinal/bus", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err610];
                 } else {
@@ -6829,79 +6828,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data248.invalid !== void 0) {
-              let data265 = data248.invalid;
-              if (Array.isArray(data265)) {
-                if (data265.length < 1) {
-                  const err611 = { instancePath: instancePath + "/acceleration/longitudinal/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data249.scale !== void 0) {
+              if (!(typeof data249.scale == "number")) {
+                const err611 = { instancePath: instancePath + "/acceleration/longitudinal/scale", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err611];
+                } else {
+                  vErrors.push(err611);
+                }
+                errors++;
+              }
+            }
+            if (data249.offset !== void 0) {
+              if (!(typeof data249.offset == "number")) {
+                const err612 = { instancePath: instancePath + "/acceleration/longitudinal/offset", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err612];
+                } else {
+                  vErrors.push(err612);
+                }
+                errors++;
+              }
+            }
+            if (data249.invalid !== void 0) {
+              let data266 = data249.invalid;
+              if (Array.isArray(data266)) {
+                if (data266.length < 1) {
+                  const err613 = { instancePath: instancePath + "/acceleration/longitudinal/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err611];
+                    vErrors = [err613];
                   } else {
-                    vErrors.push(err611);
+                    vErrors.push(err613);
                   }
                   errors++;
                 }
-                const len49 = data265.length;
+                const len49 = data266.length;
                 for (let i49 = 0; i49 < len49; i49++) {
-                  if (!(typeof data265[i49] == "number")) {
-                    const err612 = { instancePath: instancePath + "/acceleration/longitudinal/invalid/" + i49, schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data266[i49] == "number")) {
+                    const err614 = { instancePath: instancePath + "/acceleration/longitudinal/invalid/" + i49, schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err612];
+                      vErrors = [err614];
                     } else {
-                      vErrors.push(err612);
+                      vErrors.push(err614);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err613 = { instancePath: instancePath + "/acceleration/longitudinal/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err615 = { instancePath: instancePath + "/acceleration/longitudinal/invalid", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err613];
+                  vErrors = [err615];
                 } else {
-                  vErrors.push(err613);
+                  vErrors.push(err615);
                 }
                 errors++;
               }
             }
-            if (data248.map !== void 0) {
-              let data267 = data248.map;
-              if (data267 && typeof data267 == "object" && !Array.isArray(data267)) {
-                for (const key75 in data267) {
-                  const _errs635 = errors;
+            if (data249.map !== void 0) {
+              let data268 = data249.map;
+              if (data268 && typeof data268 == "object" && !Array.isArray(data268)) {
+                for (const key75 in data268) {
+                  const _errs637 = errors;
                   if (typeof key75 === "string") {
                     if (!pattern18.test(key75)) {
-                      const err614 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key75 };
+                      const err616 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key75 };
                       if (vErrors === null) {
-                        vErrors = [err614];
+                        vErrors = [err616];
                       } else {
-                        vErrors.push(err614);
+                        vErrors.push(err616);
                       }
                       errors++;
                     }
                   } else {
-                    const err615 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key75 };
-                    if (vErrors === null) {
-                      vErrors = [err615];
-                    } else {
-                      vErrors.push(err615);
-                    }
-                    errors++;
-                  }
-                  var valid175 = _errs635 === errors;
-                  if (!valid175) {
-                    const err616 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key75 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err616];
-                    } else {
-                      vErrors.push(err616);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key76 in data267) {
-                  let data268 = data267[key76];
-                  if (typeof data268 !== "string" && !(typeof data268 == "number") && typeof data268 !== "boolean" && !Array.isArray(data268)) {
-                    const err617 = { instancePath: instancePath + "/acceleration/longitudinal/map/" + key76.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err617 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key75 };
                     if (vErrors === null) {
                       vErrors = [err617];
                     } else {
@@ -6909,15 +6908,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data268)) {
-                    const len50 = data268.length;
+                  var valid175 = _errs637 === errors;
+                  if (!valid175) {
+                    const err618 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key75 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err618];
+                    } else {
+                      vErrors.push(err618);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key76 in data268) {
+                  let data269 = data268[key76];
+                  if (typeof data269 !== "string" && !(typeof data269 == "number") && typeof data269 !== "boolean" && !Array.isArray(data269)) {
+                    const err619 = { instancePath: instancePath + "/acceleration/longitudinal/map/" + key76.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err619];
+                    } else {
+                      vErrors.push(err619);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data269)) {
+                    const len50 = data269.length;
                     for (let i50 = 0; i50 < len50; i50++) {
-                      if (typeof data268[i50] !== "string") {
-                        const err618 = { instancePath: instancePath + "/acceleration/longitudinal/map/" + key76.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i50, schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data269[i50] !== "string") {
+                        const err620 = { instancePath: instancePath + "/acceleration/longitudinal/map/" + key76.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i50, schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err618];
+                          vErrors = [err620];
                         } else {
-                          vErrors.push(err618);
+                          vErrors.push(err620);
                         }
                         errors++;
                       }
@@ -6925,49 +6946,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err619 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err621 = { instancePath: instancePath + "/acceleration/longitudinal/map", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err619];
+                  vErrors = [err621];
                 } else {
-                  vErrors.push(err619);
+                  vErrors.push(err621);
                 }
                 errors++;
               }
             }
-            if (data248.timeout !== void 0) {
-              let data270 = data248.timeout;
-              if (!(typeof data270 == "number" && (!(data270 % 1) && !isNaN(data270))) && typeof data270 !== "string") {
-                const err620 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.timeout.type }, message: "must be integer,string" };
+            if (data249.timeout !== void 0) {
+              let data271 = data249.timeout;
+              if (!(typeof data271 == "number" && (!(data271 % 1) && !isNaN(data271))) && typeof data271 !== "string") {
+                const err622 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err620];
+                  vErrors = [err622];
                 } else {
-                  vErrors.push(err620);
+                  vErrors.push(err622);
                 }
                 errors++;
               }
-              if (typeof data270 == "number") {
-                if (data270 > 31536e7 || isNaN(data270)) {
-                  const err621 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err621];
-                  } else {
-                    vErrors.push(err621);
-                  }
-                  errors++;
-                }
-                if (data270 < 1 || isNaN(data270)) {
-                  const err622 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err622];
-                  } else {
-                    vErrors.push(err622);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data270 === "string") {
-                if (!pattern10.test(data270)) {
-                  const err623 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data271 == "number") {
+                if (data271 > 31536e7 || isNaN(data271)) {
+                  const err623 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err623];
                   } else {
@@ -6975,22 +6976,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data248.failover !== void 0) {
-              let data271 = data248.failover;
-              if (!(typeof data271 == "number" && (!(data271 % 1) && !isNaN(data271))) && typeof data271 !== "string") {
-                const err624 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err624];
-                } else {
-                  vErrors.push(err624);
+                if (data271 < 1 || isNaN(data271)) {
+                  const err624 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err624];
+                  } else {
+                    vErrors.push(err624);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data271 == "number") {
-                if (data271 > 31536e7 || isNaN(data271)) {
-                  const err625 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data271 === "string") {
+                if (!pattern10.test(data271)) {
+                  const err625 = { instancePath: instancePath + "/acceleration/longitudinal/timeout", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err625];
                   } else {
@@ -6998,19 +6996,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data271 < 1 || isNaN(data271)) {
-                  const err626 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err626];
-                  } else {
-                    vErrors.push(err626);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data271 === "string") {
-                if (!pattern10.test(data271)) {
-                  const err627 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data249.failover !== void 0) {
+              let data272 = data249.failover;
+              if (!(typeof data272 == "number" && (!(data272 % 1) && !isNaN(data272))) && typeof data272 !== "string") {
+                const err626 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.longitudinal.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err626];
+                } else {
+                  vErrors.push(err626);
+                }
+                errors++;
+              }
+              if (typeof data272 == "number") {
+                if (data272 > 31536e7 || isNaN(data272)) {
+                  const err627 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err627];
                   } else {
@@ -7018,69 +7019,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data272 < 1 || isNaN(data272)) {
+                  const err628 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err628];
+                  } else {
+                    vErrors.push(err628);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data272 === "string") {
+                if (!pattern10.test(data272)) {
+                  const err629 = { instancePath: instancePath + "/acceleration/longitudinal/failover", schemaPath: "#/properties/acceleration/properties/longitudinal/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err629];
+                  } else {
+                    vErrors.push(err629);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data247.lateral !== void 0) {
-          let data272 = data247.lateral;
-          if (!data272 || typeof data272 != "object") {
-            const err628 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.type }, message: "must be object,array" };
+        if (data248.lateral !== void 0) {
+          let data273 = data248.lateral;
+          if (!data273 || typeof data273 != "object") {
+            const err630 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err628];
+              vErrors = [err630];
             } else {
-              vErrors.push(err628);
+              vErrors.push(err630);
             }
             errors++;
           }
-          if (Array.isArray(data272)) {
-            if (data272.length < 1) {
-              const err629 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data273)) {
+            if (data273.length < 1) {
+              const err631 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err629];
+                vErrors = [err631];
               } else {
-                vErrors.push(err629);
+                vErrors.push(err631);
               }
               errors++;
             }
-            const len51 = data272.length;
+            const len51 = data273.length;
             for (let i51 = 0; i51 < len51; i51++) {
-              let data273 = data272[i51];
-              if (data273 && typeof data273 == "object" && !Array.isArray(data273)) {
-                if (data273.signal === void 0) {
-                  const err630 = { instancePath: instancePath + "/acceleration/lateral/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data274 = data273[i51];
+              if (data274 && typeof data274 == "object" && !Array.isArray(data274)) {
+                if (data274.signal === void 0) {
+                  const err632 = { instancePath: instancePath + "/acceleration/lateral/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err630];
+                    vErrors = [err632];
                   } else {
-                    vErrors.push(err630);
+                    vErrors.push(err632);
                   }
                   errors++;
                 }
-                for (const key77 in data273) {
+                for (const key77 in data274) {
                   if (!(key77 === "signal" || key77 === "bus" || key77 === "scale" || key77 === "offset" || key77 === "invalid" || key77 === "map" || key77 === "timeout" || key77 === "failover")) {
-                    const err631 = { instancePath: instancePath + "/acceleration/lateral/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key77 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err631];
-                    } else {
-                      vErrors.push(err631);
-                    }
-                    errors++;
-                  }
-                }
-                if (data273.signal !== void 0) {
-                  let data274 = data273.signal;
-                  if (typeof data274 === "string") {
-                    if (!pattern12.test(data274)) {
-                      const err632 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/signal", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err632];
-                      } else {
-                        vErrors.push(err632);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err633 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/signal", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err633 = { instancePath: instancePath + "/acceleration/lateral/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key77 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err633];
                     } else {
@@ -7089,11 +7088,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data273.bus !== void 0) {
-                  let data275 = data273.bus;
+                if (data274.signal !== void 0) {
+                  let data275 = data274.signal;
                   if (typeof data275 === "string") {
-                    if (!pattern17.test(data275)) {
-                      const err634 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/bus", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data275)) {
+                      const err634 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/signal", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err634];
                       } else {
@@ -7102,7 +7101,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err635 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/bus", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err635 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/signal", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err635];
                     } else {
@@ -7111,20 +7110,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data273.scale !== void 0) {
-                  if (!(typeof data273.scale == "number")) {
-                    const err636 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/scale", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err636];
-                    } else {
-                      vErrors.push(err636);
+                if (data274.bus !== void 0) {
+                  let data276 = data274.bus;
+                  if (typeof data276 === "string") {
+                    if (!pattern17.test(data276)) {
+                      const err636 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/bus", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err636];
+                      } else {
+                        vErrors.push(err636);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data273.offset !== void 0) {
-                  if (!(typeof data273.offset == "number")) {
-                    const err637 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/offset", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err637 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/bus", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err637];
                     } else {
@@ -7133,79 +7132,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data273.invalid !== void 0) {
-                  let data278 = data273.invalid;
-                  if (Array.isArray(data278)) {
-                    if (data278.length < 1) {
-                      const err638 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/invalid", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data274.scale !== void 0) {
+                  if (!(typeof data274.scale == "number")) {
+                    const err638 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/scale", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err638];
+                    } else {
+                      vErrors.push(err638);
+                    }
+                    errors++;
+                  }
+                }
+                if (data274.offset !== void 0) {
+                  if (!(typeof data274.offset == "number")) {
+                    const err639 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/offset", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err639];
+                    } else {
+                      vErrors.push(err639);
+                    }
+                    errors++;
+                  }
+                }
+                if (data274.invalid !== void 0) {
+                  let data279 = data274.invalid;
+                  if (Array.isArray(data279)) {
+                    if (data279.length < 1) {
+                      const err640 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/invalid", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err638];
+                        vErrors = [err640];
                       } else {
-                        vErrors.push(err638);
+                        vErrors.push(err640);
                       }
                       errors++;
                     }
-                    const len52 = data278.length;
+                    const len52 = data279.length;
                     for (let i52 = 0; i52 < len52; i52++) {
-                      if (!(typeof data278[i52] == "number")) {
-                        const err639 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/invalid/" + i52, schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data279[i52] == "number")) {
+                        const err641 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/invalid/" + i52, schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err639];
+                          vErrors = [err641];
                         } else {
-                          vErrors.push(err639);
+                          vErrors.push(err641);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err640 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/invalid", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err642 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/invalid", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err640];
+                      vErrors = [err642];
                     } else {
-                      vErrors.push(err640);
+                      vErrors.push(err642);
                     }
                     errors++;
                   }
                 }
-                if (data273.map !== void 0) {
-                  let data280 = data273.map;
-                  if (data280 && typeof data280 == "object" && !Array.isArray(data280)) {
-                    for (const key78 in data280) {
-                      const _errs665 = errors;
+                if (data274.map !== void 0) {
+                  let data281 = data274.map;
+                  if (data281 && typeof data281 == "object" && !Array.isArray(data281)) {
+                    for (const key78 in data281) {
+                      const _errs667 = errors;
                       if (typeof key78 === "string") {
                         if (!pattern18.test(key78)) {
-                          const err641 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key78 };
+                          const err643 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key78 };
                           if (vErrors === null) {
-                            vErrors = [err641];
+                            vErrors = [err643];
                           } else {
-                            vErrors.push(err641);
+                            vErrors.push(err643);
                           }
                           errors++;
                         }
                       } else {
-                        const err642 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key78 };
-                        if (vErrors === null) {
-                          vErrors = [err642];
-                        } else {
-                          vErrors.push(err642);
-                        }
-                        errors++;
-                      }
-                      var valid184 = _errs665 === errors;
-                      if (!valid184) {
-                        const err643 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key78 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err643];
-                        } else {
-                          vErrors.push(err643);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key79 in data280) {
-                      let data281 = data280[key79];
-                      if (typeof data281 !== "string" && !(typeof data281 == "number") && typeof data281 !== "boolean" && !Array.isArray(data281)) {
-                        const err644 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map/" + key79.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err644 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key78 };
                         if (vErrors === null) {
                           vErrors = [err644];
                         } else {
@@ -7213,15 +7212,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data281)) {
-                        const len53 = data281.length;
+                      var valid184 = _errs667 === errors;
+                      if (!valid184) {
+                        const err645 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key78 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err645];
+                        } else {
+                          vErrors.push(err645);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key79 in data281) {
+                      let data282 = data281[key79];
+                      if (typeof data282 !== "string" && !(typeof data282 == "number") && typeof data282 !== "boolean" && !Array.isArray(data282)) {
+                        const err646 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map/" + key79.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err646];
+                        } else {
+                          vErrors.push(err646);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data282)) {
+                        const len53 = data282.length;
                         for (let i53 = 0; i53 < len53; i53++) {
-                          if (typeof data281[i53] !== "string") {
-                            const err645 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map/" + key79.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i53, schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data282[i53] !== "string") {
+                            const err647 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map/" + key79.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i53, schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err645];
+                              vErrors = [err647];
                             } else {
-                              vErrors.push(err645);
+                              vErrors.push(err647);
                             }
                             errors++;
                           }
@@ -7229,49 +7250,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err646 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err648 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/map", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err646];
+                      vErrors = [err648];
                     } else {
-                      vErrors.push(err646);
+                      vErrors.push(err648);
                     }
                     errors++;
                   }
                 }
-                if (data273.timeout !== void 0) {
-                  let data283 = data273.timeout;
-                  if (!(typeof data283 == "number" && (!(data283 % 1) && !isNaN(data283))) && typeof data283 !== "string") {
-                    const err647 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data274.timeout !== void 0) {
+                  let data284 = data274.timeout;
+                  if (!(typeof data284 == "number" && (!(data284 % 1) && !isNaN(data284))) && typeof data284 !== "string") {
+                    const err649 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err647];
+                      vErrors = [err649];
                     } else {
-                      vErrors.push(err647);
+                      vErrors.push(err649);
                     }
                     errors++;
                   }
-                  if (typeof data283 == "number") {
-                    if (data283 > 31536e7 || isNaN(data283)) {
-                      const err648 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err648];
-                      } else {
-                        vErrors.push(err648);
-                      }
-                      errors++;
-                    }
-                    if (data283 < 1 || isNaN(data283)) {
-                      const err649 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err649];
-                      } else {
-                        vErrors.push(err649);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data283 === "string") {
-                    if (!pattern10.test(data283)) {
-                      const err650 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data284 == "number") {
+                    if (data284 > 31536e7 || isNaN(data284)) {
+                      const err650 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err650];
                       } else {
@@ -7279,22 +7280,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data273.failover !== void 0) {
-                  let data284 = data273.failover;
-                  if (!(typeof data284 == "number" && (!(data284 % 1) && !isNaN(data284))) && typeof data284 !== "string") {
-                    const err651 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err651];
-                    } else {
-                      vErrors.push(err651);
+                    if (data284 < 1 || isNaN(data284)) {
+                      const err651 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err651];
+                      } else {
+                        vErrors.push(err651);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data284 == "number") {
-                    if (data284 > 31536e7 || isNaN(data284)) {
-                      const err652 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data284 === "string") {
+                    if (!pattern10.test(data284)) {
+                      const err652 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/timeout", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err652];
                       } else {
@@ -7302,19 +7300,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data284 < 1 || isNaN(data284)) {
-                      const err653 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err653];
-                      } else {
-                        vErrors.push(err653);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data284 === "string") {
-                    if (!pattern10.test(data284)) {
-                      const err654 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data274.failover !== void 0) {
+                  let data285 = data274.failover;
+                  if (!(typeof data285 == "number" && (!(data285 % 1) && !isNaN(data285))) && typeof data285 !== "string") {
+                    const err653 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err653];
+                    } else {
+                      vErrors.push(err653);
+                    }
+                    errors++;
+                  }
+                  if (typeof data285 == "number") {
+                    if (data285 > 31536e7 || isNaN(data285)) {
+                      const err654 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err654];
                       } else {
@@ -7322,32 +7323,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data285 < 1 || isNaN(data285)) {
+                      const err655 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err655];
+                      } else {
+                        vErrors.push(err655);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data285 === "string") {
+                    if (!pattern10.test(data285)) {
+                      const err656 = { instancePath: instancePath + "/acceleration/lateral/" + i51 + "/failover", schemaPath: "#/properties/acceleration/properties/lateral/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err656];
+                      } else {
+                        vErrors.push(err656);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err655 = { instancePath: instancePath + "/acceleration/lateral/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err655];
-                } else {
-                  vErrors.push(err655);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data272 && typeof data272 == "object" && !Array.isArray(data272)) {
-            if (data272.signal === void 0) {
-              const err656 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err656];
-              } else {
-                vErrors.push(err656);
-              }
-              errors++;
-            }
-            for (const key80 in data272) {
-              if (!(key80 === "signal" || key80 === "bus" || key80 === "scale" || key80 === "offset" || key80 === "invalid" || key80 === "map" || key80 === "timeout" || key80 === "failover")) {
-                const err657 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key80 }, message: "must NOT have additional properties" };
+                const err657 = { instancePath: instancePath + "/acceleration/lateral/" + i51, schemaPath: "#/properties/acceleration/properties/lateral/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err657];
                 } else {
@@ -7356,20 +7355,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data272.signal !== void 0) {
-              let data285 = data272.signal;
-              if (typeof data285 === "string") {
-                if (!pattern12.test(data285)) {
-                  const err658 = { instancePath: instancePath + "/acceleration/lateral/signal", schemaPath: "#/properties/acceleration/properties/lateral/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err658];
-                  } else {
-                    vErrors.push(err658);
-                  }
-                  errors++;
-                }
+          }
+          if (data273 && typeof data273 == "object" && !Array.isArray(data273)) {
+            if (data273.signal === void 0) {
+              const err658 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err658];
               } else {
-                const err659 = { instancePath: instancePath + "/acceleration/lateral/signal", schemaPath: "#/properties/acceleration/properties/lateral/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err658);
+              }
+              errors++;
+            }
+            for (const key80 in data273) {
+              if (!(key80 === "signal" || key80 === "bus" || key80 === "scale" || key80 === "offset" || key80 === "invalid" || key80 === "map" || key80 === "timeout" || key80 === "failover")) {
+                const err659 = { instancePath: instancePath + "/acceleration/lateral", schemaPath: "#/properties/acceleration/properties/lateral/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key80 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err659];
                 } else {
@@ -7378,11 +7377,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data272.bus !== void 0) {
-              let data286 = data272.bus;
+            if (data273.signal !== void 0) {
+              let data286 = data273.signal;
               if (typeof data286 === "string") {
-                if (!pattern17.test(data286)) {
-                  const err660 = { instancePath: instancePath + "/acceleration/lateral/bus", schemaPath: "#/properties/acceleration/properties/lateral/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data286)) {
+                  const err660 = { instancePath: instancePath + "/acceleration/lateral/signal", schemaPath: "#/properties/acceleration/properties/lateral/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err660];
                   } else {
@@ -7391,7 +7390,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err661 = { instancePath: instancePath + "/acceleration/lateral/bus", schemaPath: "#/properties/acceleration/properties/lateral/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err661 = { instancePath: instancePath + "/acceleration/lateral/signal", schemaPath: "#/properties/acceleration/properties/lateral/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err661];
                 } else {
@@ -7400,20 +7399,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data272.scale !== void 0) {
-              if (!(typeof data272.scale == "number")) {
-                const err662 = { instancePath: instancePath + "/acceleration/lateral/scale", schemaPath: "#/properties/acceleration/properties/lateral/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err662];
-                } else {
-                  vErrors.push(err662);
+            if (data273.bus !== void 0) {
+              let data287 = data273.bus;
+              if (typeof data287 === "string") {
+                if (!pattern17.test(data287)) {
+                  const err662 = { instancePath: instancePath + "/acceleration/lateral/bus", schemaPath: "#/properties/acceleration/properties/lateral/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err662];
+                  } else {
+                    vErrors.push(err662);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data272.offset !== void 0) {
-              if (!(typeof data272.offset == "number")) {
-                const err663 = { instancePath: instancePath + "/acceleration/lateral/offset", schemaPath: "#/properties/acceleration/properties/lateral/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err663 = { instancePath: instancePath + "/acceleration/lateral/bus", schemaPath: "#/properties/acceleration/properties/lateral/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err663];
                 } else {
@@ -7422,79 +7421,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data272.invalid !== void 0) {
-              let data289 = data272.invalid;
-              if (Array.isArray(data289)) {
-                if (data289.length < 1) {
-                  const err664 = { instancePath: instancePath + "/acceleration/lateral/invalid", schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data273.scale !== void 0) {
+              if (!(typeof data273.scale == "number")) {
+                const err664 = { instancePath: instancePath + "/acceleration/lateral/scale", schemaPath: "#/properties/acceleration/properties/lateral/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err664];
+                } else {
+                  vErrors.push(err664);
+                }
+                errors++;
+              }
+            }
+            if (data273.offset !== void 0) {
+              if (!(typeof data273.offset == "number")) {
+                const err665 = { instancePath: instancePath + "/acceleration/lateral/offset", schemaPath: "#/properties/acceleration/properties/lateral/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err665];
+                } else {
+                  vErrors.push(err665);
+                }
+                errors++;
+              }
+            }
+            if (data273.invalid !== void 0) {
+              let data290 = data273.invalid;
+              if (Array.isArray(data290)) {
+                if (data290.length < 1) {
+                  const err666 = { instancePath: instancePath + "/acceleration/lateral/invalid", schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err664];
+                    vErrors = [err666];
                   } else {
-                    vErrors.push(err664);
+                    vErrors.push(err666);
                   }
                   errors++;
                 }
-                const len54 = data289.length;
+                const len54 = data290.length;
                 for (let i54 = 0; i54 < len54; i54++) {
-                  if (!(typeof data289[i54] == "number")) {
-                    const err665 = { instancePath: instancePath + "/acceleration/lateral/invalid/" + i54, schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data290[i54] == "number")) {
+                    const err667 = { instancePath: instancePath + "/acceleration/lateral/invalid/" + i54, schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err665];
+                      vErrors = [err667];
                     } else {
-                      vErrors.push(err665);
+                      vErrors.push(err667);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err666 = { instancePath: instancePath + "/acceleration/lateral/invalid", schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err668 = { instancePath: instancePath + "/acceleration/lateral/invalid", schemaPath: "#/properties/acceleration/properties/lateral/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err666];
+                  vErrors = [err668];
                 } else {
-                  vErrors.push(err666);
+                  vErrors.push(err668);
                 }
                 errors++;
               }
             }
-            if (data272.map !== void 0) {
-              let data291 = data272.map;
-              if (data291 && typeof data291 == "object" && !Array.isArray(data291)) {
-                for (const key81 in data291) {
-                  const _errs691 = errors;
+            if (data273.map !== void 0) {
+              let data292 = data273.map;
+              if (data292 && typeof data292 == "object" && !Array.isArray(data292)) {
+                for (const key81 in data292) {
+                  const _errs693 = errors;
                   if (typeof key81 === "string") {
                     if (!pattern18.test(key81)) {
-                      const err667 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key81 };
+                      const err669 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key81 };
                       if (vErrors === null) {
-                        vErrors = [err667];
+                        vErrors = [err669];
                       } else {
-                        vErrors.push(err667);
+                        vErrors.push(err669);
                       }
                       errors++;
                     }
                   } else {
-                    const err668 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key81 };
-                    if (vErrors === null) {
-                      vErrors = [err668];
-                    } else {
-                      vErrors.push(err668);
-                    }
-                    errors++;
-                  }
-                  var valid191 = _errs691 === errors;
-                  if (!valid191) {
-                    const err669 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key81 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err669];
-                    } else {
-                      vErrors.push(err669);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key82 in data291) {
-                  let data292 = data291[key82];
-                  if (typeof data292 !== "string" && !(typeof data292 == "number") && typeof data292 !== "boolean" && !Array.isArray(data292)) {
-                    const err670 = { instancePath: instancePath + "/acceleration/lateral/map/" + key82.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/lateral/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err670 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key81 };
                     if (vErrors === null) {
                       vErrors = [err670];
                     } else {
@@ -7502,15 +7501,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data292)) {
-                    const len55 = data292.length;
+                  var valid191 = _errs693 === errors;
+                  if (!valid191) {
+                    const err671 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key81 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err671];
+                    } else {
+                      vErrors.push(err671);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key82 in data292) {
+                  let data293 = data292[key82];
+                  if (typeof data293 !== "string" && !(typeof data293 == "number") && typeof data293 !== "boolean" && !Array.isArray(data293)) {
+                    const err672 = { instancePath: instancePath + "/acceleration/lateral/map/" + key82.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/lateral/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err672];
+                    } else {
+                      vErrors.push(err672);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data293)) {
+                    const len55 = data293.length;
                     for (let i55 = 0; i55 < len55; i55++) {
-                      if (typeof data292[i55] !== "string") {
-                        const err671 = { instancePath: instancePath + "/acceleration/lateral/map/" + key82.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i55, schemaPath: "#/properties/acceleration/properties/lateral/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data293[i55] !== "string") {
+                        const err673 = { instancePath: instancePath + "/acceleration/lateral/map/" + key82.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i55, schemaPath: "#/properties/acceleration/properties/lateral/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err671];
+                          vErrors = [err673];
                         } else {
-                          vErrors.push(err671);
+                          vErrors.push(err673);
                         }
                         errors++;
                       }
@@ -7518,49 +7539,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err672 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err674 = { instancePath: instancePath + "/acceleration/lateral/map", schemaPath: "#/properties/acceleration/properties/lateral/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err672];
+                  vErrors = [err674];
                 } else {
-                  vErrors.push(err672);
+                  vErrors.push(err674);
                 }
                 errors++;
               }
             }
-            if (data272.timeout !== void 0) {
-              let data294 = data272.timeout;
-              if (!(typeof data294 == "number" && (!(data294 % 1) && !isNaN(data294))) && typeof data294 !== "string") {
-                const err673 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.timeout.type }, message: "must be integer,string" };
+            if (data273.timeout !== void 0) {
+              let data295 = data273.timeout;
+              if (!(typeof data295 == "number" && (!(data295 % 1) && !isNaN(data295))) && typeof data295 !== "string") {
+                const err675 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err673];
+                  vErrors = [err675];
                 } else {
-                  vErrors.push(err673);
+                  vErrors.push(err675);
                 }
                 errors++;
               }
-              if (typeof data294 == "number") {
-                if (data294 > 31536e7 || isNaN(data294)) {
-                  const err674 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err674];
-                  } else {
-                    vErrors.push(err674);
-                  }
-                  errors++;
-                }
-                if (data294 < 1 || isNaN(data294)) {
-                  const err675 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err675];
-                  } else {
-                    vErrors.push(err675);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data294 === "string") {
-                if (!pattern10.test(data294)) {
-                  const err676 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data295 == "number") {
+                if (data295 > 31536e7 || isNaN(data295)) {
+                  const err676 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err676];
                   } else {
@@ -7568,22 +7569,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data272.failover !== void 0) {
-              let data295 = data272.failover;
-              if (!(typeof data295 == "number" && (!(data295 % 1) && !isNaN(data295))) && typeof data295 !== "string") {
-                const err677 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err677];
-                } else {
-                  vErrors.push(err677);
+                if (data295 < 1 || isNaN(data295)) {
+                  const err677 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err677];
+                  } else {
+                    vErrors.push(err677);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data295 == "number") {
-                if (data295 > 31536e7 || isNaN(data295)) {
-                  const err678 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data295 === "string") {
+                if (!pattern10.test(data295)) {
+                  const err678 = { instancePath: instancePath + "/acceleration/lateral/timeout", schemaPath: "#/properties/acceleration/properties/lateral/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err678];
                   } else {
@@ -7591,19 +7589,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data295 < 1 || isNaN(data295)) {
-                  const err679 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err679];
-                  } else {
-                    vErrors.push(err679);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data295 === "string") {
-                if (!pattern10.test(data295)) {
-                  const err680 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data273.failover !== void 0) {
+              let data296 = data273.failover;
+              if (!(typeof data296 == "number" && (!(data296 % 1) && !isNaN(data296))) && typeof data296 !== "string") {
+                const err679 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.lateral.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err679];
+                } else {
+                  vErrors.push(err679);
+                }
+                errors++;
+              }
+              if (typeof data296 == "number") {
+                if (data296 > 31536e7 || isNaN(data296)) {
+                  const err680 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err680];
                   } else {
@@ -7611,69 +7612,67 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data296 < 1 || isNaN(data296)) {
+                  const err681 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err681];
+                  } else {
+                    vErrors.push(err681);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data296 === "string") {
+                if (!pattern10.test(data296)) {
+                  const err682 = { instancePath: instancePath + "/acceleration/lateral/failover", schemaPath: "#/properties/acceleration/properties/lateral/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err682];
+                  } else {
+                    vErrors.push(err682);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
-        if (data247.vertical !== void 0) {
-          let data296 = data247.vertical;
-          if (!data296 || typeof data296 != "object") {
-            const err681 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.type }, message: "must be object,array" };
+        if (data248.vertical !== void 0) {
+          let data297 = data248.vertical;
+          if (!data297 || typeof data297 != "object") {
+            const err683 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err681];
+              vErrors = [err683];
             } else {
-              vErrors.push(err681);
+              vErrors.push(err683);
             }
             errors++;
           }
-          if (Array.isArray(data296)) {
-            if (data296.length < 1) {
-              const err682 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data297)) {
+            if (data297.length < 1) {
+              const err684 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err682];
+                vErrors = [err684];
               } else {
-                vErrors.push(err682);
+                vErrors.push(err684);
               }
               errors++;
             }
-            const len56 = data296.length;
+            const len56 = data297.length;
             for (let i56 = 0; i56 < len56; i56++) {
-              let data297 = data296[i56];
-              if (data297 && typeof data297 == "object" && !Array.isArray(data297)) {
-                if (data297.signal === void 0) {
-                  const err683 = { instancePath: instancePath + "/acceleration/vertical/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data298 = data297[i56];
+              if (data298 && typeof data298 == "object" && !Array.isArray(data298)) {
+                if (data298.signal === void 0) {
+                  const err685 = { instancePath: instancePath + "/acceleration/vertical/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err683];
+                    vErrors = [err685];
                   } else {
-                    vErrors.push(err683);
+                    vErrors.push(err685);
                   }
                   errors++;
                 }
-                for (const key83 in data297) {
+                for (const key83 in data298) {
                   if (!(key83 === "signal" || key83 === "bus" || key83 === "scale" || key83 === "offset" || key83 === "invalid" || key83 === "map" || key83 === "timeout" || key83 === "failover")) {
-                    const err684 = { instancePath: instancePath + "/acceleration/vertical/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key83 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err684];
-                    } else {
-                      vErrors.push(err684);
-                    }
-                    errors++;
-                  }
-                }
-                if (data297.signal !== void 0) {
-                  let data298 = data297.signal;
-                  if (typeof data298 === "string") {
-                    if (!pattern12.test(data298)) {
-                      const err685 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/signal", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err685];
-                      } else {
-                        vErrors.push(err685);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err686 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/signal", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err686 = { instancePath: instancePath + "/acceleration/vertical/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key83 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err686];
                     } else {
@@ -7682,11 +7681,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data297.bus !== void 0) {
-                  let data299 = data297.bus;
+                if (data298.signal !== void 0) {
+                  let data299 = data298.signal;
                   if (typeof data299 === "string") {
-                    if (!pattern17.test(data299)) {
-                      const err687 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/bus", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data299)) {
+                      const err687 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/signal", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err687];
                       } else {
@@ -7695,7 +7694,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err688 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/bus", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err688 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/signal", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err688];
                     } else {
@@ -7704,20 +7703,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data297.scale !== void 0) {
-                  if (!(typeof data297.scale == "number")) {
-                    const err689 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/scale", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err689];
-                    } else {
-                      vErrors.push(err689);
+                if (data298.bus !== void 0) {
+                  let data300 = data298.bus;
+                  if (typeof data300 === "string") {
+                    if (!pattern17.test(data300)) {
+                      const err689 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/bus", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err689];
+                      } else {
+                        vErrors.push(err689);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data297.offset !== void 0) {
-                  if (!(typeof data297.offset == "number")) {
-                    const err690 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/offset", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err690 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/bus", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err690];
                     } else {
@@ -7726,79 +7725,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data297.invalid !== void 0) {
-                  let data302 = data297.invalid;
-                  if (Array.isArray(data302)) {
-                    if (data302.length < 1) {
-                      const err691 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/invalid", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data298.scale !== void 0) {
+                  if (!(typeof data298.scale == "number")) {
+                    const err691 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/scale", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err691];
+                    } else {
+                      vErrors.push(err691);
+                    }
+                    errors++;
+                  }
+                }
+                if (data298.offset !== void 0) {
+                  if (!(typeof data298.offset == "number")) {
+                    const err692 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/offset", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err692];
+                    } else {
+                      vErrors.push(err692);
+                    }
+                    errors++;
+                  }
+                }
+                if (data298.invalid !== void 0) {
+                  let data303 = data298.invalid;
+                  if (Array.isArray(data303)) {
+                    if (data303.length < 1) {
+                      const err693 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/invalid", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err691];
+                        vErrors = [err693];
                       } else {
-                        vErrors.push(err691);
+                        vErrors.push(err693);
                       }
                       errors++;
                     }
-                    const len57 = data302.length;
+                    const len57 = data303.length;
                     for (let i57 = 0; i57 < len57; i57++) {
-                      if (!(typeof data302[i57] == "number")) {
-                        const err692 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/invalid/" + i57, schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data303[i57] == "number")) {
+                        const err694 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/invalid/" + i57, schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err692];
+                          vErrors = [err694];
                         } else {
-                          vErrors.push(err692);
+                          vErrors.push(err694);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err693 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/invalid", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err695 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/invalid", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err693];
+                      vErrors = [err695];
                     } else {
-                      vErrors.push(err693);
+                      vErrors.push(err695);
                     }
                     errors++;
                   }
                 }
-                if (data297.map !== void 0) {
-                  let data304 = data297.map;
-                  if (data304 && typeof data304 == "object" && !Array.isArray(data304)) {
-                    for (const key84 in data304) {
-                      const _errs721 = errors;
+                if (data298.map !== void 0) {
+                  let data305 = data298.map;
+                  if (data305 && typeof data305 == "object" && !Array.isArray(data305)) {
+                    for (const key84 in data305) {
+                      const _errs723 = errors;
                       if (typeof key84 === "string") {
                         if (!pattern18.test(key84)) {
-                          const err694 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key84 };
+                          const err696 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key84 };
                           if (vErrors === null) {
-                            vErrors = [err694];
+                            vErrors = [err696];
                           } else {
-                            vErrors.push(err694);
+                            vErrors.push(err696);
                           }
                           errors++;
                         }
                       } else {
-                        const err695 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key84 };
-                        if (vErrors === null) {
-                          vErrors = [err695];
-                        } else {
-                          vErrors.push(err695);
-                        }
-                        errors++;
-                      }
-                      var valid200 = _errs721 === errors;
-                      if (!valid200) {
-                        const err696 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key84 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err696];
-                        } else {
-                          vErrors.push(err696);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key85 in data304) {
-                      let data305 = data304[key85];
-                      if (typeof data305 !== "string" && !(typeof data305 == "number") && typeof data305 !== "boolean" && !Array.isArray(data305)) {
-                        const err697 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map/" + key85.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err697 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key84 };
                         if (vErrors === null) {
                           vErrors = [err697];
                         } else {
@@ -7806,15 +7805,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data305)) {
-                        const len58 = data305.length;
+                      var valid200 = _errs723 === errors;
+                      if (!valid200) {
+                        const err698 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key84 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err698];
+                        } else {
+                          vErrors.push(err698);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key85 in data305) {
+                      let data306 = data305[key85];
+                      if (typeof data306 !== "string" && !(typeof data306 == "number") && typeof data306 !== "boolean" && !Array.isArray(data306)) {
+                        const err699 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map/" + key85.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err699];
+                        } else {
+                          vErrors.push(err699);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data306)) {
+                        const len58 = data306.length;
                         for (let i58 = 0; i58 < len58; i58++) {
-                          if (typeof data305[i58] !== "string") {
-                            const err698 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map/" + key85.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i58, schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data306[i58] !== "string") {
+                            const err700 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map/" + key85.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i58, schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err698];
+                              vErrors = [err700];
                             } else {
-                              vErrors.push(err698);
+                              vErrors.push(err700);
                             }
                             errors++;
                           }
@@ -7822,49 +7843,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err699 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err701 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/map", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err699];
+                      vErrors = [err701];
                     } else {
-                      vErrors.push(err699);
+                      vErrors.push(err701);
                     }
                     errors++;
                   }
                 }
-                if (data297.timeout !== void 0) {
-                  let data307 = data297.timeout;
-                  if (!(typeof data307 == "number" && (!(data307 % 1) && !isNaN(data307))) && typeof data307 !== "string") {
-                    const err700 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data298.timeout !== void 0) {
+                  let data308 = data298.timeout;
+                  if (!(typeof data308 == "number" && (!(data308 % 1) && !isNaN(data308))) && typeof data308 !== "string") {
+                    const err702 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err700];
+                      vErrors = [err702];
                     } else {
-                      vErrors.push(err700);
+                      vErrors.push(err702);
                     }
                     errors++;
                   }
-                  if (typeof data307 == "number") {
-                    if (data307 > 31536e7 || isNaN(data307)) {
-                      const err701 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err701];
-                      } else {
-                        vErrors.push(err701);
-                      }
-                      errors++;
-                    }
-                    if (data307 < 1 || isNaN(data307)) {
-                      const err702 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err702];
-                      } else {
-                        vErrors.push(err702);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data307 === "string") {
-                    if (!pattern10.test(data307)) {
-                      const err703 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data308 == "number") {
+                    if (data308 > 31536e7 || isNaN(data308)) {
+                      const err703 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err703];
                       } else {
@@ -7872,22 +7873,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data297.failover !== void 0) {
-                  let data308 = data297.failover;
-                  if (!(typeof data308 == "number" && (!(data308 % 1) && !isNaN(data308))) && typeof data308 !== "string") {
-                    const err704 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err704];
-                    } else {
-                      vErrors.push(err704);
+                    if (data308 < 1 || isNaN(data308)) {
+                      const err704 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err704];
+                      } else {
+                        vErrors.push(err704);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data308 == "number") {
-                    if (data308 > 31536e7 || isNaN(data308)) {
-                      const err705 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data308 === "string") {
+                    if (!pattern10.test(data308)) {
+                      const err705 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/timeout", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err705];
                       } else {
@@ -7895,19 +7893,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data308 < 1 || isNaN(data308)) {
-                      const err706 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err706];
-                      } else {
-                        vErrors.push(err706);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data308 === "string") {
-                    if (!pattern10.test(data308)) {
-                      const err707 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data298.failover !== void 0) {
+                  let data309 = data298.failover;
+                  if (!(typeof data309 == "number" && (!(data309 % 1) && !isNaN(data309))) && typeof data309 !== "string") {
+                    const err706 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err706];
+                    } else {
+                      vErrors.push(err706);
+                    }
+                    errors++;
+                  }
+                  if (typeof data309 == "number") {
+                    if (data309 > 31536e7 || isNaN(data309)) {
+                      const err707 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err707];
                       } else {
@@ -7915,32 +7916,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data309 < 1 || isNaN(data309)) {
+                      const err708 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err708];
+                      } else {
+                        vErrors.push(err708);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data309 === "string") {
+                    if (!pattern10.test(data309)) {
+                      const err709 = { instancePath: instancePath + "/acceleration/vertical/" + i56 + "/failover", schemaPath: "#/properties/acceleration/properties/vertical/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err709];
+                      } else {
+                        vErrors.push(err709);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err708 = { instancePath: instancePath + "/acceleration/vertical/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err708];
-                } else {
-                  vErrors.push(err708);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data296 && typeof data296 == "object" && !Array.isArray(data296)) {
-            if (data296.signal === void 0) {
-              const err709 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err709];
-              } else {
-                vErrors.push(err709);
-              }
-              errors++;
-            }
-            for (const key86 in data296) {
-              if (!(key86 === "signal" || key86 === "bus" || key86 === "scale" || key86 === "offset" || key86 === "invalid" || key86 === "map" || key86 === "timeout" || key86 === "failover")) {
-                const err710 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key86 }, message: "must NOT have additional properties" };
+                const err710 = { instancePath: instancePath + "/acceleration/vertical/" + i56, schemaPath: "#/properties/acceleration/properties/vertical/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err710];
                 } else {
@@ -7949,20 +7948,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data296.signal !== void 0) {
-              let data309 = data296.signal;
-              if (typeof data309 === "string") {
-                if (!pattern12.test(data309)) {
-                  const err711 = { instancePath: instancePath + "/acceleration/vertical/signal", schemaPath: "#/properties/acceleration/properties/vertical/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err711];
-                  } else {
-                    vErrors.push(err711);
-                  }
-                  errors++;
-                }
+          }
+          if (data297 && typeof data297 == "object" && !Array.isArray(data297)) {
+            if (data297.signal === void 0) {
+              const err711 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err711];
               } else {
-                const err712 = { instancePath: instancePath + "/acceleration/vertical/signal", schemaPath: "#/properties/acceleration/properties/vertical/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err711);
+              }
+              errors++;
+            }
+            for (const key86 in data297) {
+              if (!(key86 === "signal" || key86 === "bus" || key86 === "scale" || key86 === "offset" || key86 === "invalid" || key86 === "map" || key86 === "timeout" || key86 === "failover")) {
+                const err712 = { instancePath: instancePath + "/acceleration/vertical", schemaPath: "#/properties/acceleration/properties/vertical/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key86 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err712];
                 } else {
@@ -7971,11 +7970,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data296.bus !== void 0) {
-              let data310 = data296.bus;
+            if (data297.signal !== void 0) {
+              let data310 = data297.signal;
               if (typeof data310 === "string") {
-                if (!pattern17.test(data310)) {
-                  const err713 = { instancePath: instancePath + "/acceleration/vertical/bus", schemaPath: "#/properties/acceleration/properties/vertical/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data310)) {
+                  const err713 = { instancePath: instancePath + "/acceleration/vertical/signal", schemaPath: "#/properties/acceleration/properties/vertical/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err713];
                   } else {
@@ -7984,7 +7983,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err714 = { instancePath: instancePath + "/acceleration/vertical/bus", schemaPath: "#/properties/acceleration/properties/vertical/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err714 = { instancePath: instancePath + "/acceleration/vertical/signal", schemaPath: "#/properties/acceleration/properties/vertical/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err714];
                 } else {
@@ -7993,20 +7992,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data296.scale !== void 0) {
-              if (!(typeof data296.scale == "number")) {
-                const err715 = { instancePath: instancePath + "/acceleration/vertical/scale", schemaPath: "#/properties/acceleration/properties/vertical/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err715];
-                } else {
-                  vErrors.push(err715);
+            if (data297.bus !== void 0) {
+              let data311 = data297.bus;
+              if (typeof data311 === "string") {
+                if (!pattern17.test(data311)) {
+                  const err715 = { instancePath: instancePath + "/acceleration/vertical/bus", schemaPath: "#/properties/acceleration/properties/vertical/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err715];
+                  } else {
+                    vErrors.push(err715);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data296.offset !== void 0) {
-              if (!(typeof data296.offset == "number")) {
-                const err716 = { instancePath: instancePath + "/acceleration/vertical/offset", schemaPath: "#/properties/acceleration/properties/vertical/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err716 = { instancePath: instancePath + "/acceleration/vertical/bus", schemaPath: "#/properties/acceleration/properties/vertical/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err716];
                 } else {
@@ -8015,79 +8014,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data296.invalid !== void 0) {
-              let data313 = data296.invalid;
-              if (Array.isArray(data313)) {
-                if (data313.length < 1) {
-                  const err717 = { instancePath: instancePath + "/acceleration/vertical/invalid", schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data297.scale !== void 0) {
+              if (!(typeof data297.scale == "number")) {
+                const err717 = { instancePath: instancePath + "/acceleration/vertical/scale", schemaPath: "#/properties/acceleration/properties/vertical/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err717];
+                } else {
+                  vErrors.push(err717);
+                }
+                errors++;
+              }
+            }
+            if (data297.offset !== void 0) {
+              if (!(typeof data297.offset == "number")) {
+                const err718 = { instancePath: instancePath + "/acceleration/vertical/offset", schemaPath: "#/properties/acceleration/properties/vertical/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err718];
+                } else {
+                  vErrors.push(err718);
+                }
+                errors++;
+              }
+            }
+            if (data297.invalid !== void 0) {
+              let data314 = data297.invalid;
+              if (Array.isArray(data314)) {
+                if (data314.length < 1) {
+                  const err719 = { instancePath: instancePath + "/acceleration/vertical/invalid", schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err717];
+                    vErrors = [err719];
                   } else {
-                    vErrors.push(err717);
+                    vErrors.push(err719);
                   }
                   errors++;
                 }
-                const len59 = data313.length;
+                const len59 = data314.length;
                 for (let i59 = 0; i59 < len59; i59++) {
-                  if (!(typeof data313[i59] == "number")) {
-                    const err718 = { instancePath: instancePath + "/acceleration/vertical/invalid/" + i59, schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data314[i59] == "number")) {
+                    const err720 = { instancePath: instancePath + "/acceleration/vertical/invalid/" + i59, schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err718];
+                      vErrors = [err720];
                     } else {
-                      vErrors.push(err718);
+                      vErrors.push(err720);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err719 = { instancePath: instancePath + "/acceleration/vertical/invalid", schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err721 = { instancePath: instancePath + "/acceleration/vertical/invalid", schemaPath: "#/properties/acceleration/properties/vertical/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err719];
+                  vErrors = [err721];
                 } else {
-                  vErrors.push(err719);
+                  vErrors.push(err721);
                 }
                 errors++;
               }
             }
-            if (data296.map !== void 0) {
-              let data315 = data296.map;
-              if (data315 && typeof data315 == "object" && !Array.isArray(data315)) {
-                for (const key87 in data315) {
-                  const _errs747 = errors;
+            if (data297.map !== void 0) {
+              let data316 = data297.map;
+              if (data316 && typeof data316 == "object" && !Array.isArray(data316)) {
+                for (const key87 in data316) {
+                  const _errs749 = errors;
                   if (typeof key87 === "string") {
                     if (!pattern18.test(key87)) {
-                      const err720 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key87 };
+                      const err722 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key87 };
                       if (vErrors === null) {
-                        vErrors = [err720];
+                        vErrors = [err722];
                       } else {
-                        vErrors.push(err720);
+                        vErrors.push(err722);
                       }
                       errors++;
                     }
                   } else {
-                    const err721 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key87 };
-                    if (vErrors === null) {
-                      vErrors = [err721];
-                    } else {
-                      vErrors.push(err721);
-                    }
-                    errors++;
-                  }
-                  var valid207 = _errs747 === errors;
-                  if (!valid207) {
-                    const err722 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key87 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err722];
-                    } else {
-                      vErrors.push(err722);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key88 in data315) {
-                  let data316 = data315[key88];
-                  if (typeof data316 !== "string" && !(typeof data316 == "number") && typeof data316 !== "boolean" && !Array.isArray(data316)) {
-                    const err723 = { instancePath: instancePath + "/acceleration/vertical/map/" + key88.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/vertical/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err723 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key87 };
                     if (vErrors === null) {
                       vErrors = [err723];
                     } else {
@@ -8095,15 +8094,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data316)) {
-                    const len60 = data316.length;
+                  var valid207 = _errs749 === errors;
+                  if (!valid207) {
+                    const err724 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key87 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err724];
+                    } else {
+                      vErrors.push(err724);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key88 in data316) {
+                  let data317 = data316[key88];
+                  if (typeof data317 !== "string" && !(typeof data317 == "number") && typeof data317 !== "boolean" && !Array.isArray(data317)) {
+                    const err725 = { instancePath: instancePath + "/acceleration/vertical/map/" + key88.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/acceleration/properties/vertical/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err725];
+                    } else {
+                      vErrors.push(err725);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data317)) {
+                    const len60 = data317.length;
                     for (let i60 = 0; i60 < len60; i60++) {
-                      if (typeof data316[i60] !== "string") {
-                        const err724 = { instancePath: instancePath + "/acceleration/vertical/map/" + key88.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i60, schemaPath: "#/properties/acceleration/properties/vertical/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data317[i60] !== "string") {
+                        const err726 = { instancePath: instancePath + "/acceleration/vertical/map/" + key88.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i60, schemaPath: "#/properties/acceleration/properties/vertical/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err724];
+                          vErrors = [err726];
                         } else {
-                          vErrors.push(err724);
+                          vErrors.push(err726);
                         }
                         errors++;
                       }
@@ -8111,49 +8132,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err725 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err727 = { instancePath: instancePath + "/acceleration/vertical/map", schemaPath: "#/properties/acceleration/properties/vertical/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err725];
+                  vErrors = [err727];
                 } else {
-                  vErrors.push(err725);
+                  vErrors.push(err727);
                 }
                 errors++;
               }
             }
-            if (data296.timeout !== void 0) {
-              let data318 = data296.timeout;
-              if (!(typeof data318 == "number" && (!(data318 % 1) && !isNaN(data318))) && typeof data318 !== "string") {
-                const err726 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.timeout.type }, message: "must be integer,string" };
+            if (data297.timeout !== void 0) {
+              let data319 = data297.timeout;
+              if (!(typeof data319 == "number" && (!(data319 % 1) && !isNaN(data319))) && typeof data319 !== "string") {
+                const err728 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err726];
+                  vErrors = [err728];
                 } else {
-                  vErrors.push(err726);
+                  vErrors.push(err728);
                 }
                 errors++;
               }
-              if (typeof data318 == "number") {
-                if (data318 > 31536e7 || isNaN(data318)) {
-                  const err727 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err727];
-                  } else {
-                    vErrors.push(err727);
-                  }
-                  errors++;
-                }
-                if (data318 < 1 || isNaN(data318)) {
-                  const err728 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err728];
-                  } else {
-                    vErrors.push(err728);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data318 === "string") {
-                if (!pattern10.test(data318)) {
-                  const err729 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data319 == "number") {
+                if (data319 > 31536e7 || isNaN(data319)) {
+                  const err729 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err729];
                   } else {
@@ -8161,22 +8162,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data296.failover !== void 0) {
-              let data319 = data296.failover;
-              if (!(typeof data319 == "number" && (!(data319 % 1) && !isNaN(data319))) && typeof data319 !== "string") {
-                const err730 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err730];
-                } else {
-                  vErrors.push(err730);
+                if (data319 < 1 || isNaN(data319)) {
+                  const err730 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err730];
+                  } else {
+                    vErrors.push(err730);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data319 == "number") {
-                if (data319 > 31536e7 || isNaN(data319)) {
-                  const err731 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data319 === "string") {
+                if (!pattern10.test(data319)) {
+                  const err731 = { instancePath: instancePath + "/acceleration/vertical/timeout", schemaPath: "#/properties/acceleration/properties/vertical/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err731];
                   } else {
@@ -8184,23 +8182,46 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data319 < 1 || isNaN(data319)) {
-                  const err732 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err732];
-                  } else {
-                    vErrors.push(err732);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data319 === "string") {
-                if (!pattern10.test(data319)) {
-                  const err733 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data297.failover !== void 0) {
+              let data320 = data297.failover;
+              if (!(typeof data320 == "number" && (!(data320 % 1) && !isNaN(data320))) && typeof data320 !== "string") {
+                const err732 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/type", keyword: "type", params: { type: schema31.properties.acceleration.properties.vertical.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err732];
+                } else {
+                  vErrors.push(err732);
+                }
+                errors++;
+              }
+              if (typeof data320 == "number") {
+                if (data320 > 31536e7 || isNaN(data320)) {
+                  const err733 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err733];
                   } else {
                     vErrors.push(err733);
+                  }
+                  errors++;
+                }
+                if (data320 < 1 || isNaN(data320)) {
+                  const err734 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err734];
+                  } else {
+                    vErrors.push(err734);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data320 === "string") {
+                if (!pattern10.test(data320)) {
+                  const err735 = { instancePath: instancePath + "/acceleration/vertical/failover", schemaPath: "#/properties/acceleration/properties/vertical/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err735];
+                  } else {
+                    vErrors.push(err735);
                   }
                   errors++;
                 }
@@ -8209,88 +8230,66 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
       } else {
-        const err734 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err736 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err734];
+          vErrors = [err736];
         } else {
-          vErrors.push(err734);
+          vErrors.push(err736);
         }
         errors++;
       }
     }
     if (data.key !== void 0) {
-      let data320 = data.key;
-      if (data320 && typeof data320 == "object" && !Array.isArray(data320)) {
-        for (const key89 in data320) {
+      let data321 = data.key;
+      if (data321 && typeof data321 == "object" && !Array.isArray(data321)) {
+        for (const key89 in data321) {
           if (!(key89 === "present")) {
-            const err735 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key89 }, message: "must NOT have additional properties" };
+            const err737 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key89 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err735];
+              vErrors = [err737];
             } else {
-              vErrors.push(err735);
+              vErrors.push(err737);
             }
             errors++;
           }
         }
-        if (data320.present !== void 0) {
-          let data321 = data320.present;
-          if (!data321 || typeof data321 != "object") {
-            const err736 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/type", keyword: "type", params: { type: schema31.properties.key.properties.present.type }, message: "must be object,array" };
+        if (data321.present !== void 0) {
+          let data322 = data321.present;
+          if (!data322 || typeof data322 != "object") {
+            const err738 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/type", keyword: "type", params: { type: schema31.properties.key.properties.present.type }, message: "must be object,array" };
             if (vErrors === null) {
-              vErrors = [err736];
+              vErrors = [err738];
             } else {
-              vErrors.push(err736);
+              vErrors.push(err738);
             }
             errors++;
           }
-          if (Array.isArray(data321)) {
-            if (data321.length < 1) {
-              const err737 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+          if (Array.isArray(data322)) {
+            if (data322.length < 1) {
+              const err739 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
-                vErrors = [err737];
+                vErrors = [err739];
               } else {
-                vErrors.push(err737);
+                vErrors.push(err739);
               }
               errors++;
             }
-            const len61 = data321.length;
+            const len61 = data322.length;
             for (let i61 = 0; i61 < len61; i61++) {
-              let data322 = data321[i61];
-              if (data322 && typeof data322 == "object" && !Array.isArray(data322)) {
-                if (data322.signal === void 0) {
-                  const err738 = { instancePath: instancePath + "/key/present/" + i61, schemaPath: "#/properties/key/properties/present/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              let data323 = data322[i61];
+              if (data323 && typeof data323 == "object" && !Array.isArray(data323)) {
+                if (data323.signal === void 0) {
+                  const err740 = { instancePath: instancePath + "/key/present/" + i61, schemaPath: "#/properties/key/properties/present/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err738];
+                    vErrors = [err740];
                   } else {
-                    vErrors.push(err738);
+                    vErrors.push(err740);
                   }
                   errors++;
                 }
-                for (const key90 in data322) {
+                for (const key90 in data323) {
                   if (!(key90 === "signal" || key90 === "bus" || key90 === "scale" || key90 === "offset" || key90 === "invalid" || key90 === "map" || key90 === "timeout" || key90 === "failover")) {
-                    const err739 = { instancePath: instancePath + "/key/present/" + i61, schemaPath: "#/properties/key/properties/present/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key90 }, message: "must NOT have additional properties" };
-                    if (vErrors === null) {
-                      vErrors = [err739];
-                    } else {
-                      vErrors.push(err739);
-                    }
-                    errors++;
-                  }
-                }
-                if (data322.signal !== void 0) {
-                  let data323 = data322.signal;
-                  if (typeof data323 === "string") {
-                    if (!pattern12.test(data323)) {
-                      const err740 = { instancePath: instancePath + "/key/present/" + i61 + "/signal", schemaPath: "#/properties/key/properties/present/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                      if (vErrors === null) {
-                        vErrors = [err740];
-                      } else {
-                        vErrors.push(err740);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err741 = { instancePath: instancePath + "/key/present/" + i61 + "/signal", schemaPath: "#/properties/key/properties/present/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err741 = { instancePath: instancePath + "/key/present/" + i61, schemaPath: "#/properties/key/properties/present/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key90 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
                       vErrors = [err741];
                     } else {
@@ -8299,11 +8298,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data322.bus !== void 0) {
-                  let data324 = data322.bus;
+                if (data323.signal !== void 0) {
+                  let data324 = data323.signal;
                   if (typeof data324 === "string") {
-                    if (!pattern17.test(data324)) {
-                      const err742 = { instancePath: instancePath + "/key/present/" + i61 + "/bus", schemaPath: "#/properties/key/properties/present/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                    if (!pattern12.test(data324)) {
+                      const err742 = { instancePath: instancePath + "/key/present/" + i61 + "/signal", schemaPath: "#/properties/key/properties/present/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
                         vErrors = [err742];
                       } else {
@@ -8312,7 +8311,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       errors++;
                     }
                   } else {
-                    const err743 = { instancePath: instancePath + "/key/present/" + i61 + "/bus", schemaPath: "#/properties/key/properties/present/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    const err743 = { instancePath: instancePath + "/key/present/" + i61 + "/signal", schemaPath: "#/properties/key/properties/present/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err743];
                     } else {
@@ -8321,20 +8320,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data322.scale !== void 0) {
-                  if (!(typeof data322.scale == "number")) {
-                    const err744 = { instancePath: instancePath + "/key/present/" + i61 + "/scale", schemaPath: "#/properties/key/properties/present/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                    if (vErrors === null) {
-                      vErrors = [err744];
-                    } else {
-                      vErrors.push(err744);
+                if (data323.bus !== void 0) {
+                  let data325 = data323.bus;
+                  if (typeof data325 === "string") {
+                    if (!pattern17.test(data325)) {
+                      const err744 = { instancePath: instancePath + "/key/present/" + i61 + "/bus", schemaPath: "#/properties/key/properties/present/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err744];
+                      } else {
+                        vErrors.push(err744);
+                      }
+                      errors++;
                     }
-                    errors++;
-                  }
-                }
-                if (data322.offset !== void 0) {
-                  if (!(typeof data322.offset == "number")) {
-                    const err745 = { instancePath: instancePath + "/key/present/" + i61 + "/offset", schemaPath: "#/properties/key/properties/present/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  } else {
+                    const err745 = { instancePath: instancePath + "/key/present/" + i61 + "/bus", schemaPath: "#/properties/key/properties/present/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                     if (vErrors === null) {
                       vErrors = [err745];
                     } else {
@@ -8343,79 +8342,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data322.invalid !== void 0) {
-                  let data327 = data322.invalid;
-                  if (Array.isArray(data327)) {
-                    if (data327.length < 1) {
-                      const err746 = { instancePath: instancePath + "/key/present/" + i61 + "/invalid", schemaPath: "#/properties/key/properties/present/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                if (data323.scale !== void 0) {
+                  if (!(typeof data323.scale == "number")) {
+                    const err746 = { instancePath: instancePath + "/key/present/" + i61 + "/scale", schemaPath: "#/properties/key/properties/present/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err746];
+                    } else {
+                      vErrors.push(err746);
+                    }
+                    errors++;
+                  }
+                }
+                if (data323.offset !== void 0) {
+                  if (!(typeof data323.offset == "number")) {
+                    const err747 = { instancePath: instancePath + "/key/present/" + i61 + "/offset", schemaPath: "#/properties/key/properties/present/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err747];
+                    } else {
+                      vErrors.push(err747);
+                    }
+                    errors++;
+                  }
+                }
+                if (data323.invalid !== void 0) {
+                  let data328 = data323.invalid;
+                  if (Array.isArray(data328)) {
+                    if (data328.length < 1) {
+                      const err748 = { instancePath: instancePath + "/key/present/" + i61 + "/invalid", schemaPath: "#/properties/key/properties/present/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                       if (vErrors === null) {
-                        vErrors = [err746];
+                        vErrors = [err748];
                       } else {
-                        vErrors.push(err746);
+                        vErrors.push(err748);
                       }
                       errors++;
                     }
-                    const len62 = data327.length;
+                    const len62 = data328.length;
                     for (let i62 = 0; i62 < len62; i62++) {
-                      if (!(typeof data327[i62] == "number")) {
-                        const err747 = { instancePath: instancePath + "/key/present/" + i61 + "/invalid/" + i62, schemaPath: "#/properties/key/properties/present/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                      if (!(typeof data328[i62] == "number")) {
+                        const err749 = { instancePath: instancePath + "/key/present/" + i61 + "/invalid/" + i62, schemaPath: "#/properties/key/properties/present/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err747];
+                          vErrors = [err749];
                         } else {
-                          vErrors.push(err747);
+                          vErrors.push(err749);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err748 = { instancePath: instancePath + "/key/present/" + i61 + "/invalid", schemaPath: "#/properties/key/properties/present/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err750 = { instancePath: instancePath + "/key/present/" + i61 + "/invalid", schemaPath: "#/properties/key/properties/present/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err748];
+                      vErrors = [err750];
                     } else {
-                      vErrors.push(err748);
+                      vErrors.push(err750);
                     }
                     errors++;
                   }
                 }
-                if (data322.map !== void 0) {
-                  let data329 = data322.map;
-                  if (data329 && typeof data329 == "object" && !Array.isArray(data329)) {
-                    for (const key91 in data329) {
-                      const _errs780 = errors;
+                if (data323.map !== void 0) {
+                  let data330 = data323.map;
+                  if (data330 && typeof data330 == "object" && !Array.isArray(data330)) {
+                    for (const key91 in data330) {
+                      const _errs782 = errors;
                       if (typeof key91 === "string") {
                         if (!pattern18.test(key91)) {
-                          const err749 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key91 };
+                          const err751 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key91 };
                           if (vErrors === null) {
-                            vErrors = [err749];
+                            vErrors = [err751];
                           } else {
-                            vErrors.push(err749);
+                            vErrors.push(err751);
                           }
                           errors++;
                         }
                       } else {
-                        const err750 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key91 };
-                        if (vErrors === null) {
-                          vErrors = [err750];
-                        } else {
-                          vErrors.push(err750);
-                        }
-                        errors++;
-                      }
-                      var valid217 = _errs780 === errors;
-                      if (!valid217) {
-                        const err751 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key91 }, message: "property name must be valid" };
-                        if (vErrors === null) {
-                          vErrors = [err751];
-                        } else {
-                          vErrors.push(err751);
-                        }
-                        errors++;
-                      }
-                    }
-                    for (const key92 in data329) {
-                      let data330 = data329[key92];
-                      if (typeof data330 !== "string" && !(typeof data330 == "number") && typeof data330 !== "boolean" && !Array.isArray(data330)) {
-                        const err752 = { instancePath: instancePath + "/key/present/" + i61 + "/map/" + key92.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/key/properties/present/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        const err752 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key91 };
                         if (vErrors === null) {
                           vErrors = [err752];
                         } else {
@@ -8423,15 +8422,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (Array.isArray(data330)) {
-                        const len63 = data330.length;
+                      var valid217 = _errs782 === errors;
+                      if (!valid217) {
+                        const err753 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key91 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err753];
+                        } else {
+                          vErrors.push(err753);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key92 in data330) {
+                      let data331 = data330[key92];
+                      if (typeof data331 !== "string" && !(typeof data331 == "number") && typeof data331 !== "boolean" && !Array.isArray(data331)) {
+                        const err754 = { instancePath: instancePath + "/key/present/" + i61 + "/map/" + key92.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/key/properties/present/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err754];
+                        } else {
+                          vErrors.push(err754);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data331)) {
+                        const len63 = data331.length;
                         for (let i63 = 0; i63 < len63; i63++) {
-                          if (typeof data330[i63] !== "string") {
-                            const err753 = { instancePath: instancePath + "/key/present/" + i61 + "/map/" + key92.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i63, schemaPath: "#/properties/key/properties/present/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                          if (typeof data331[i63] !== "string") {
+                            const err755 = { instancePath: instancePath + "/key/present/" + i61 + "/map/" + key92.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i63, schemaPath: "#/properties/key/properties/present/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err753];
+                              vErrors = [err755];
                             } else {
-                              vErrors.push(err753);
+                              vErrors.push(err755);
                             }
                             errors++;
                           }
@@ -8439,49 +8460,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err754 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err756 = { instancePath: instancePath + "/key/present/" + i61 + "/map", schemaPath: "#/properties/key/properties/present/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err754];
+                      vErrors = [err756];
                     } else {
-                      vErrors.push(err754);
+                      vErrors.push(err756);
                     }
                     errors++;
                   }
                 }
-                if (data322.timeout !== void 0) {
-                  let data332 = data322.timeout;
-                  if (!(typeof data332 == "number" && (!(data332 % 1) && !isNaN(data332))) && typeof data332 !== "string") {
-                    const err755 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.timeout.type }, message: "must be integer,string" };
+                if (data323.timeout !== void 0) {
+                  let data333 = data323.timeout;
+                  if (!(typeof data333 == "number" && (!(data333 % 1) && !isNaN(data333))) && typeof data333 !== "string") {
+                    const err757 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.timeout.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err755];
+                      vErrors = [err757];
                     } else {
-                      vErrors.push(err755);
+                      vErrors.push(err757);
                     }
                     errors++;
                   }
-                  if (typeof data332 == "number") {
-                    if (data332 > 31536e7 || isNaN(data332)) {
-                      const err756 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err756];
-                      } else {
-                        vErrors.push(err756);
-                      }
-                      errors++;
-                    }
-                    if (data332 < 1 || isNaN(data332)) {
-                      const err757 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err757];
-                      } else {
-                        vErrors.push(err757);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data332 === "string") {
-                    if (!pattern10.test(data332)) {
-                      const err758 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data333 == "number") {
+                    if (data333 > 31536e7 || isNaN(data333)) {
+                      const err758 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err758];
                       } else {
@@ -8489,22 +8490,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                  }
-                }
-                if (data322.failover !== void 0) {
-                  let data333 = data322.failover;
-                  if (!(typeof data333 == "number" && (!(data333 % 1) && !isNaN(data333))) && typeof data333 !== "string") {
-                    const err759 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.failover.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err759];
-                    } else {
-                      vErrors.push(err759);
+                    if (data333 < 1 || isNaN(data333)) {
+                      const err759 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err759];
+                      } else {
+                        vErrors.push(err759);
+                      }
+                      errors++;
                     }
-                    errors++;
                   }
-                  if (typeof data333 == "number") {
-                    if (data333 > 31536e7 || isNaN(data333)) {
-                      const err760 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (typeof data333 === "string") {
+                    if (!pattern10.test(data333)) {
+                      const err760 = { instancePath: instancePath + "/key/present/" + i61 + "/timeout", schemaPath: "#/properties/key/properties/present/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                       if (vErrors === null) {
                         vErrors = [err760];
                       } else {
@@ -8512,19 +8510,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data333 < 1 || isNaN(data333)) {
-                      const err761 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err761];
-                      } else {
-                        vErrors.push(err761);
-                      }
-                      errors++;
-                    }
                   }
-                  if (typeof data333 === "string") {
-                    if (!pattern10.test(data333)) {
-                      const err762 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                }
+                if (data323.failover !== void 0) {
+                  let data334 = data323.failover;
+                  if (!(typeof data334 == "number" && (!(data334 % 1) && !isNaN(data334))) && typeof data334 !== "string") {
+                    const err761 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.key.properties.present.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err761];
+                    } else {
+                      vErrors.push(err761);
+                    }
+                    errors++;
+                  }
+                  if (typeof data334 == "number") {
+                    if (data334 > 31536e7 || isNaN(data334)) {
+                      const err762 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err762];
                       } else {
@@ -8532,32 +8533,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data334 < 1 || isNaN(data334)) {
+                      const err763 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err763];
+                      } else {
+                        vErrors.push(err763);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data334 === "string") {
+                    if (!pattern10.test(data334)) {
+                      const err764 = { instancePath: instancePath + "/key/present/" + i61 + "/failover", schemaPath: "#/properties/key/properties/present/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err764];
+                      } else {
+                        vErrors.push(err764);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err763 = { instancePath: instancePath + "/key/present/" + i61, schemaPath: "#/properties/key/properties/present/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                if (vErrors === null) {
-                  vErrors = [err763];
-                } else {
-                  vErrors.push(err763);
-                }
-                errors++;
-              }
-            }
-          }
-          if (data321 && typeof data321 == "object" && !Array.isArray(data321)) {
-            if (data321.signal === void 0) {
-              const err764 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
-              if (vErrors === null) {
-                vErrors = [err764];
-              } else {
-                vErrors.push(err764);
-              }
-              errors++;
-            }
-            for (const key93 in data321) {
-              if (!(key93 === "signal" || key93 === "bus" || key93 === "scale" || key93 === "offset" || key93 === "invalid" || key93 === "map" || key93 === "timeout" || key93 === "failover")) {
-                const err765 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key93 }, message: "must NOT have additional properties" };
+                const err765 = { instancePath: instancePath + "/key/present/" + i61, schemaPath: "#/properties/key/properties/present/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
                   vErrors = [err765];
                 } else {
@@ -8566,20 +8565,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data321.signal !== void 0) {
-              let data334 = data321.signal;
-              if (typeof data334 === "string") {
-                if (!pattern12.test(data334)) {
-                  const err766 = { instancePath: instancePath + "/key/present/signal", schemaPath: "#/properties/key/properties/present/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
-                  if (vErrors === null) {
-                    vErrors = [err766];
-                  } else {
-                    vErrors.push(err766);
-                  }
-                  errors++;
-                }
+          }
+          if (data322 && typeof data322 == "object" && !Array.isArray(data322)) {
+            if (data322.signal === void 0) {
+              const err766 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err766];
               } else {
-                const err767 = { instancePath: instancePath + "/key/present/signal", schemaPath: "#/properties/key/properties/present/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                vErrors.push(err766);
+              }
+              errors++;
+            }
+            for (const key93 in data322) {
+              if (!(key93 === "signal" || key93 === "bus" || key93 === "scale" || key93 === "offset" || key93 === "invalid" || key93 === "map" || key93 === "timeout" || key93 === "failover")) {
+                const err767 = { instancePath: instancePath + "/key/present", schemaPath: "#/properties/key/properties/present/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key93 }, message: "must NOT have additional properties" };
                 if (vErrors === null) {
                   vErrors = [err767];
                 } else {
@@ -8588,11 +8587,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data321.bus !== void 0) {
-              let data335 = data321.bus;
+            if (data322.signal !== void 0) {
+              let data335 = data322.signal;
               if (typeof data335 === "string") {
-                if (!pattern17.test(data335)) {
-                  const err768 = { instancePath: instancePath + "/key/present/bus", schemaPath: "#/properties/key/properties/present/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                if (!pattern12.test(data335)) {
+                  const err768 = { instancePath: instancePath + "/key/present/signal", schemaPath: "#/properties/key/properties/present/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                   if (vErrors === null) {
                     vErrors = [err768];
                   } else {
@@ -8601,7 +8600,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err769 = { instancePath: instancePath + "/key/present/bus", schemaPath: "#/properties/key/properties/present/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                const err769 = { instancePath: instancePath + "/key/present/signal", schemaPath: "#/properties/key/properties/present/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err769];
                 } else {
@@ -8610,20 +8609,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data321.scale !== void 0) {
-              if (!(typeof data321.scale == "number")) {
-                const err770 = { instancePath: instancePath + "/key/present/scale", schemaPath: "#/properties/key/properties/present/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                if (vErrors === null) {
-                  vErrors = [err770];
-                } else {
-                  vErrors.push(err770);
+            if (data322.bus !== void 0) {
+              let data336 = data322.bus;
+              if (typeof data336 === "string") {
+                if (!pattern17.test(data336)) {
+                  const err770 = { instancePath: instancePath + "/key/present/bus", schemaPath: "#/properties/key/properties/present/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err770];
+                  } else {
+                    vErrors.push(err770);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-            }
-            if (data321.offset !== void 0) {
-              if (!(typeof data321.offset == "number")) {
-                const err771 = { instancePath: instancePath + "/key/present/offset", schemaPath: "#/properties/key/properties/present/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+              } else {
+                const err771 = { instancePath: instancePath + "/key/present/bus", schemaPath: "#/properties/key/properties/present/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                 if (vErrors === null) {
                   vErrors = [err771];
                 } else {
@@ -8632,79 +8631,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data321.invalid !== void 0) {
-              let data338 = data321.invalid;
-              if (Array.isArray(data338)) {
-                if (data338.length < 1) {
-                  const err772 = { instancePath: instancePath + "/key/present/invalid", schemaPath: "#/properties/key/properties/present/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+            if (data322.scale !== void 0) {
+              if (!(typeof data322.scale == "number")) {
+                const err772 = { instancePath: instancePath + "/key/present/scale", schemaPath: "#/properties/key/properties/present/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err772];
+                } else {
+                  vErrors.push(err772);
+                }
+                errors++;
+              }
+            }
+            if (data322.offset !== void 0) {
+              if (!(typeof data322.offset == "number")) {
+                const err773 = { instancePath: instancePath + "/key/present/offset", schemaPath: "#/properties/key/properties/present/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err773];
+                } else {
+                  vErrors.push(err773);
+                }
+                errors++;
+              }
+            }
+            if (data322.invalid !== void 0) {
+              let data339 = data322.invalid;
+              if (Array.isArray(data339)) {
+                if (data339.length < 1) {
+                  const err774 = { instancePath: instancePath + "/key/present/invalid", schemaPath: "#/properties/key/properties/present/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
                   if (vErrors === null) {
-                    vErrors = [err772];
+                    vErrors = [err774];
                   } else {
-                    vErrors.push(err772);
+                    vErrors.push(err774);
                   }
                   errors++;
                 }
-                const len64 = data338.length;
+                const len64 = data339.length;
                 for (let i64 = 0; i64 < len64; i64++) {
-                  if (!(typeof data338[i64] == "number")) {
-                    const err773 = { instancePath: instancePath + "/key/present/invalid/" + i64, schemaPath: "#/properties/key/properties/present/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                  if (!(typeof data339[i64] == "number")) {
+                    const err775 = { instancePath: instancePath + "/key/present/invalid/" + i64, schemaPath: "#/properties/key/properties/present/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
-                      vErrors = [err773];
+                      vErrors = [err775];
                     } else {
-                      vErrors.push(err773);
+                      vErrors.push(err775);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err774 = { instancePath: instancePath + "/key/present/invalid", schemaPath: "#/properties/key/properties/present/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                const err776 = { instancePath: instancePath + "/key/present/invalid", schemaPath: "#/properties/key/properties/present/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err774];
+                  vErrors = [err776];
                 } else {
-                  vErrors.push(err774);
+                  vErrors.push(err776);
                 }
                 errors++;
               }
             }
-            if (data321.map !== void 0) {
-              let data340 = data321.map;
-              if (data340 && typeof data340 == "object" && !Array.isArray(data340)) {
-                for (const key94 in data340) {
-                  const _errs806 = errors;
+            if (data322.map !== void 0) {
+              let data341 = data322.map;
+              if (data341 && typeof data341 == "object" && !Array.isArray(data341)) {
+                for (const key94 in data341) {
+                  const _errs808 = errors;
                   if (typeof key94 === "string") {
                     if (!pattern18.test(key94)) {
-                      const err775 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key94 };
+                      const err777 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key94 };
                       if (vErrors === null) {
-                        vErrors = [err775];
+                        vErrors = [err777];
                       } else {
-                        vErrors.push(err775);
+                        vErrors.push(err777);
                       }
                       errors++;
                     }
                   } else {
-                    const err776 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key94 };
-                    if (vErrors === null) {
-                      vErrors = [err776];
-                    } else {
-                      vErrors.push(err776);
-                    }
-                    errors++;
-                  }
-                  var valid224 = _errs806 === errors;
-                  if (!valid224) {
-                    const err777 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key94 }, message: "property name must be valid" };
-                    if (vErrors === null) {
-                      vErrors = [err777];
-                    } else {
-                      vErrors.push(err777);
-                    }
-                    errors++;
-                  }
-                }
-                for (const key95 in data340) {
-                  let data341 = data340[key95];
-                  if (typeof data341 !== "string" && !(typeof data341 == "number") && typeof data341 !== "boolean" && !Array.isArray(data341)) {
-                    const err778 = { instancePath: instancePath + "/key/present/map/" + key95.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/key/properties/present/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    const err778 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key94 };
                     if (vErrors === null) {
                       vErrors = [err778];
                     } else {
@@ -8712,15 +8711,37 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     errors++;
                   }
-                  if (Array.isArray(data341)) {
-                    const len65 = data341.length;
+                  var valid224 = _errs808 === errors;
+                  if (!valid224) {
+                    const err779 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key94 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err779];
+                    } else {
+                      vErrors.push(err779);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key95 in data341) {
+                  let data342 = data341[key95];
+                  if (typeof data342 !== "string" && !(typeof data342 == "number") && typeof data342 !== "boolean" && !Array.isArray(data342)) {
+                    const err780 = { instancePath: instancePath + "/key/present/map/" + key95.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/key/properties/present/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err780];
+                    } else {
+                      vErrors.push(err780);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data342)) {
+                    const len65 = data342.length;
                     for (let i65 = 0; i65 < len65; i65++) {
-                      if (typeof data341[i65] !== "string") {
-                        const err779 = { instancePath: instancePath + "/key/present/map/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i65, schemaPath: "#/properties/key/properties/present/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      if (typeof data342[i65] !== "string") {
+                        const err781 = { instancePath: instancePath + "/key/present/map/" + key95.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i65, schemaPath: "#/properties/key/properties/present/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err779];
+                          vErrors = [err781];
                         } else {
-                          vErrors.push(err779);
+                          vErrors.push(err781);
                         }
                         errors++;
                       }
@@ -8728,49 +8749,29 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                 }
               } else {
-                const err780 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err782 = { instancePath: instancePath + "/key/present/map", schemaPath: "#/properties/key/properties/present/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err780];
+                  vErrors = [err782];
                 } else {
-                  vErrors.push(err780);
+                  vErrors.push(err782);
                 }
                 errors++;
               }
             }
-            if (data321.timeout !== void 0) {
-              let data343 = data321.timeout;
-              if (!(typeof data343 == "number" && (!(data343 % 1) && !isNaN(data343))) && typeof data343 !== "string") {
-                const err781 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.timeout.type }, message: "must be integer,string" };
+            if (data322.timeout !== void 0) {
+              let data344 = data322.timeout;
+              if (!(typeof data344 == "number" && (!(data344 % 1) && !isNaN(data344))) && typeof data344 !== "string") {
+                const err783 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.timeout.type }, message: "must be integer,string" };
                 if (vErrors === null) {
-                  vErrors = [err781];
+                  vErrors = [err783];
                 } else {
-                  vErrors.push(err781);
+                  vErrors.push(err783);
                 }
                 errors++;
               }
-              if (typeof data343 == "number") {
-                if (data343 > 31536e7 || isNaN(data343)) {
-                  const err782 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                  if (vErrors === null) {
-                    vErrors = [err782];
-                  } else {
-                    vErrors.push(err782);
-                  }
-                  errors++;
-                }
-                if (data343 < 1 || isNaN(data343)) {
-                  const err783 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err783];
-                  } else {
-                    vErrors.push(err783);
-                  }
-                  errors++;
-                }
-              }
-              if (typeof data343 === "string") {
-                if (!pattern10.test(data343)) {
-                  const err784 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (typeof data344 == "number") {
+                if (data344 > 31536e7 || isNaN(data344)) {
+                  const err784 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err784];
                   } else {
@@ -8778,22 +8779,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-              }
-            }
-            if (data321.failover !== void 0) {
-              let data344 = data321.failover;
-              if (!(typeof data344 == "number" && (!(data344 % 1) && !isNaN(data344))) && typeof data344 !== "string") {
-                const err785 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.failover.type }, message: "must be integer,string" };
-                if (vErrors === null) {
-                  vErrors = [err785];
-                } else {
-                  vErrors.push(err785);
+                if (data344 < 1 || isNaN(data344)) {
+                  const err785 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err785];
+                  } else {
+                    vErrors.push(err785);
+                  }
+                  errors++;
                 }
-                errors++;
               }
-              if (typeof data344 == "number") {
-                if (data344 > 31536e7 || isNaN(data344)) {
-                  const err786 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (typeof data344 === "string") {
+                if (!pattern10.test(data344)) {
+                  const err786 = { instancePath: instancePath + "/key/present/timeout", schemaPath: "#/properties/key/properties/present/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                   if (vErrors === null) {
                     vErrors = [err786];
                   } else {
@@ -8801,19 +8799,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data344 < 1 || isNaN(data344)) {
-                  const err787 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                  if (vErrors === null) {
-                    vErrors = [err787];
-                  } else {
-                    vErrors.push(err787);
-                  }
-                  errors++;
-                }
               }
-              if (typeof data344 === "string") {
-                if (!pattern10.test(data344)) {
-                  const err788 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+            }
+            if (data322.failover !== void 0) {
+              let data345 = data322.failover;
+              if (!(typeof data345 == "number" && (!(data345 % 1) && !isNaN(data345))) && typeof data345 !== "string") {
+                const err787 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/type", keyword: "type", params: { type: schema31.properties.key.properties.present.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err787];
+                } else {
+                  vErrors.push(err787);
+                }
+                errors++;
+              }
+              if (typeof data345 == "number") {
+                if (data345 > 31536e7 || isNaN(data345)) {
+                  const err788 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                   if (vErrors === null) {
                     vErrors = [err788];
                   } else {
@@ -8821,68 +8822,68 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
+                if (data345 < 1 || isNaN(data345)) {
+                  const err789 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err789];
+                  } else {
+                    vErrors.push(err789);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data345 === "string") {
+                if (!pattern10.test(data345)) {
+                  const err790 = { instancePath: instancePath + "/key/present/failover", schemaPath: "#/properties/key/properties/present/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err790];
+                  } else {
+                    vErrors.push(err790);
+                  }
+                  errors++;
+                }
               }
             }
           }
         }
       } else {
-        const err789 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err791 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err789];
+          vErrors = [err791];
         } else {
-          vErrors.push(err789);
+          vErrors.push(err791);
         }
         errors++;
       }
     }
     if (data.trips !== void 0) {
-      let data345 = data.trips;
-      if (data345 && typeof data345 == "object" && !Array.isArray(data345)) {
-        for (const key96 in data345) {
+      let data346 = data.trips;
+      if (data346 && typeof data346 == "object" && !Array.isArray(data346)) {
+        for (const key96 in data346) {
           if (!(key96 === "grace" || key96 === "moving" || key96 === "silence")) {
-            const err790 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key96 }, message: "must NOT have additional properties" };
+            const err792 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key96 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err790];
+              vErrors = [err792];
             } else {
-              vErrors.push(err790);
+              vErrors.push(err792);
             }
             errors++;
           }
         }
-        if (data345.grace !== void 0) {
-          let data346 = data345.grace;
-          if (!(typeof data346 == "number" && (!(data346 % 1) && !isNaN(data346))) && typeof data346 !== "string") {
-            const err791 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/type", keyword: "type", params: { type: schema31.properties.trips.properties.grace.type }, message: "must be integer,string" };
+        if (data346.grace !== void 0) {
+          let data347 = data346.grace;
+          if (!(typeof data347 == "number" && (!(data347 % 1) && !isNaN(data347))) && typeof data347 !== "string") {
+            const err793 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/type", keyword: "type", params: { type: schema31.properties.trips.properties.grace.type }, message: "must be integer,string" };
             if (vErrors === null) {
-              vErrors = [err791];
+              vErrors = [err793];
             } else {
-              vErrors.push(err791);
+              vErrors.push(err793);
             }
             errors++;
           }
-          if (typeof data346 == "number") {
-            if (data346 > 31536e7 || isNaN(data346)) {
-              const err792 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err792];
-              } else {
-                vErrors.push(err792);
-              }
-              errors++;
-            }
-            if (data346 < 1 || isNaN(data346)) {
-              const err793 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err793];
-              } else {
-                vErrors.push(err793);
-              }
-              errors++;
-            }
-          }
-          if (typeof data346 === "string") {
-            if (!pattern10.test(data346)) {
-              const err794 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+          if (typeof data347 == "number") {
+            if (data347 > 31536e7 || isNaN(data347)) {
+              const err794 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err794];
               } else {
@@ -8890,13 +8891,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          }
-        }
-        if (data345.moving !== void 0) {
-          let data347 = data345.moving;
-          if (typeof data347 == "number") {
-            if (data347 > 50 || isNaN(data347)) {
-              const err795 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 }, message: "must be <= 50" };
+            if (data347 < 1 || isNaN(data347)) {
+              const err795 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
               if (vErrors === null) {
                 vErrors = [err795];
               } else {
@@ -8904,8 +8900,10 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data347 <= 0 || isNaN(data347)) {
-              const err796 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+          }
+          if (typeof data347 === "string") {
+            if (!pattern10.test(data347)) {
+              const err796 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
               if (vErrors === null) {
                 vErrors = [err796];
               } else {
@@ -8913,50 +8911,53 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+          }
+        }
+        if (data346.moving !== void 0) {
+          let data348 = data346.moving;
+          if (typeof data348 == "number") {
+            if (data348 > 50 || isNaN(data348)) {
+              const err797 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 }, message: "must be <= 50" };
+              if (vErrors === null) {
+                vErrors = [err797];
+              } else {
+                vErrors.push(err797);
+              }
+              errors++;
+            }
+            if (data348 <= 0 || isNaN(data348)) {
+              const err798 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err798];
+              } else {
+                vErrors.push(err798);
+              }
+              errors++;
+            }
           } else {
-            const err797 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            const err799 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" }, message: "must be number" };
             if (vErrors === null) {
-              vErrors = [err797];
+              vErrors = [err799];
             } else {
-              vErrors.push(err797);
+              vErrors.push(err799);
             }
             errors++;
           }
         }
-        if (data345.silence !== void 0) {
-          let data348 = data345.silence;
-          if (!(typeof data348 == "number" && (!(data348 % 1) && !isNaN(data348))) && typeof data348 !== "string") {
-            const err798 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/type", keyword: "type", params: { type: schema31.properties.trips.properties.silence.type }, message: "must be integer,string" };
+        if (data346.silence !== void 0) {
+          let data349 = data346.silence;
+          if (!(typeof data349 == "number" && (!(data349 % 1) && !isNaN(data349))) && typeof data349 !== "string") {
+            const err800 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/type", keyword: "type", params: { type: schema31.properties.trips.properties.silence.type }, message: "must be integer,string" };
             if (vErrors === null) {
-              vErrors = [err798];
+              vErrors = [err800];
             } else {
-              vErrors.push(err798);
+              vErrors.push(err800);
             }
             errors++;
           }
-          if (typeof data348 == "number") {
-            if (data348 > 31536e7 || isNaN(data348)) {
-              const err799 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err799];
-              } else {
-                vErrors.push(err799);
-              }
-              errors++;
-            }
-            if (data348 < 1 || isNaN(data348)) {
-              const err800 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err800];
-              } else {
-                vErrors.push(err800);
-              }
-              errors++;
-            }
-          }
-          if (typeof data348 === "string") {
-            if (!pattern10.test(data348)) {
-              const err801 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+          if (typeof data349 == "number") {
+            if (data349 > 31536e7 || isNaN(data349)) {
+              const err801 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err801];
               } else {
@@ -8964,68 +8965,66 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data349 < 1 || isNaN(data349)) {
+              const err802 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err802];
+              } else {
+                vErrors.push(err802);
+              }
+              errors++;
+            }
+          }
+          if (typeof data349 === "string") {
+            if (!pattern10.test(data349)) {
+              const err803 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err803];
+              } else {
+                vErrors.push(err803);
+              }
+              errors++;
+            }
           }
         }
       } else {
-        const err802 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err804 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err802];
+          vErrors = [err804];
         } else {
-          vErrors.push(err802);
+          vErrors.push(err804);
         }
         errors++;
       }
     }
     if (data.impact !== void 0) {
-      let data349 = data.impact;
-      if (data349 && typeof data349 == "object" && !Array.isArray(data349)) {
-        for (const key97 in data349) {
+      let data350 = data.impact;
+      if (data350 && typeof data350 == "object" && !Array.isArray(data350)) {
+        for (const key97 in data350) {
           if (!(key97 === "threshold" || key97 === "speedChange" || key97 === "before" || key97 === "after")) {
-            const err803 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key97 }, message: "must NOT have additional properties" };
+            const err805 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key97 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err803];
+              vErrors = [err805];
             } else {
-              vErrors.push(err803);
+              vErrors.push(err805);
             }
             errors++;
           }
         }
-        if (data349.threshold !== void 0) {
-          let data350 = data349.threshold;
-          if (typeof data350 == "number") {
-            if (data350 > 1e3 || isNaN(data350)) {
-              const err804 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e3 }, message: "must be <= 1000" };
-              if (vErrors === null) {
-                vErrors = [err804];
-              } else {
-                vErrors.push(err804);
-              }
-              errors++;
-            }
-            if (data350 <= 0 || isNaN(data350)) {
-              const err805 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err805];
-              } else {
-                vErrors.push(err805);
-              }
-              errors++;
-            }
-          } else {
-            const err806 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-            if (vErrors === null) {
-              vErrors = [err806];
-            } else {
-              vErrors.push(err806);
-            }
-            errors++;
-          }
-        }
-        if (data349.speedChange !== void 0) {
-          let data351 = data349.speedChange;
+        if (data350.threshold !== void 0) {
+          let data351 = data350.threshold;
           if (typeof data351 == "number") {
-            if (data351 > 200 || isNaN(data351)) {
-              const err807 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 }, message: "must be <= 200" };
+            if (data351 > 1e3 || isNaN(data351)) {
+              const err806 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e3 }, message: "must be <= 1000" };
+              if (vErrors === null) {
+                vErrors = [err806];
+              } else {
+                vErrors.push(err806);
+              }
+              errors++;
+            }
+            if (data351 <= 0 || isNaN(data351)) {
+              const err807 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
               if (vErrors === null) {
                 vErrors = [err807];
               } else {
@@ -9033,59 +9032,61 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data351 <= 0 || isNaN(data351)) {
-              const err808 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err808];
-              } else {
-                vErrors.push(err808);
-              }
-              errors++;
-            }
           } else {
-            const err809 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            const err808 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/type", keyword: "type", params: { type: "number" }, message: "must be number" };
             if (vErrors === null) {
-              vErrors = [err809];
+              vErrors = [err808];
             } else {
-              vErrors.push(err809);
+              vErrors.push(err808);
             }
             errors++;
           }
         }
-        if (data349.before !== void 0) {
-          let data352 = data349.before;
-          if (!(typeof data352 == "number" && (!(data352 % 1) && !isNaN(data352))) && typeof data352 !== "string") {
-            const err810 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/type", keyword: "type", params: { type: schema31.properties.impact.properties.before.type }, message: "must be integer,string" };
+        if (data350.speedChange !== void 0) {
+          let data352 = data350.speedChange;
+          if (typeof data352 == "number") {
+            if (data352 > 200 || isNaN(data352)) {
+              const err809 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 }, message: "must be <= 200" };
+              if (vErrors === null) {
+                vErrors = [err809];
+              } else {
+                vErrors.push(err809);
+              }
+              errors++;
+            }
+            if (data352 <= 0 || isNaN(data352)) {
+              const err810 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err810];
+              } else {
+                vErrors.push(err810);
+              }
+              errors++;
+            }
+          } else {
+            const err811 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" }, message: "must be number" };
             if (vErrors === null) {
-              vErrors = [err810];
+              vErrors = [err811];
             } else {
-              vErrors.push(err810);
+              vErrors.push(err811);
             }
             errors++;
           }
-          if (typeof data352 == "number") {
-            if (data352 > 31536e7 || isNaN(data352)) {
-              const err811 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err811];
-              } else {
-                vErrors.push(err811);
-              }
-              errors++;
+        }
+        if (data350.before !== void 0) {
+          let data353 = data350.before;
+          if (!(typeof data353 == "number" && (!(data353 % 1) && !isNaN(data353))) && typeof data353 !== "string") {
+            const err812 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/type", keyword: "type", params: { type: schema31.properties.impact.properties.before.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err812];
+            } else {
+              vErrors.push(err812);
             }
-            if (data352 < 1 || isNaN(data352)) {
-              const err812 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err812];
-              } else {
-                vErrors.push(err812);
-              }
-              errors++;
-            }
+            errors++;
           }
-          if (typeof data352 === "string") {
-            if (!pattern10.test(data352)) {
-              const err813 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+          if (typeof data353 == "number") {
+            if (data353 > 31536e7 || isNaN(data353)) {
+              const err813 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err813];
               } else {
@@ -9093,22 +9094,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          }
-        }
-        if (data349.after !== void 0) {
-          let data353 = data349.after;
-          if (!(typeof data353 == "number" && (!(data353 % 1) && !isNaN(data353))) && typeof data353 !== "string") {
-            const err814 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/type", keyword: "type", params: { type: schema31.properties.impact.properties.after.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err814];
-            } else {
-              vErrors.push(err814);
+            if (data353 < 1 || isNaN(data353)) {
+              const err814 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err814];
+              } else {
+                vErrors.push(err814);
+              }
+              errors++;
             }
-            errors++;
           }
-          if (typeof data353 == "number") {
-            if (data353 > 31536e7 || isNaN(data353)) {
-              const err815 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+          if (typeof data353 === "string") {
+            if (!pattern10.test(data353)) {
+              const err815 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
               if (vErrors === null) {
                 vErrors = [err815];
               } else {
@@ -9116,19 +9114,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data353 < 1 || isNaN(data353)) {
-              const err816 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err816];
-              } else {
-                vErrors.push(err816);
-              }
-              errors++;
-            }
           }
-          if (typeof data353 === "string") {
-            if (!pattern10.test(data353)) {
-              const err817 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+        }
+        if (data350.after !== void 0) {
+          let data354 = data350.after;
+          if (!(typeof data354 == "number" && (!(data354 % 1) && !isNaN(data354))) && typeof data354 !== "string") {
+            const err816 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/type", keyword: "type", params: { type: schema31.properties.impact.properties.after.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err816];
+            } else {
+              vErrors.push(err816);
+            }
+            errors++;
+          }
+          if (typeof data354 == "number") {
+            if (data354 > 31536e7 || isNaN(data354)) {
+              const err817 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err817];
               } else {
@@ -9136,97 +9137,97 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data354 < 1 || isNaN(data354)) {
+              const err818 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err818];
+              } else {
+                vErrors.push(err818);
+              }
+              errors++;
+            }
+          }
+          if (typeof data354 === "string") {
+            if (!pattern10.test(data354)) {
+              const err819 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err819];
+              } else {
+                vErrors.push(err819);
+              }
+              errors++;
+            }
           }
         }
       } else {
-        const err818 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err820 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err818];
+          vErrors = [err820];
         } else {
-          vErrors.push(err818);
+          vErrors.push(err820);
         }
         errors++;
       }
     }
     if (data.theft !== void 0) {
-      let data354 = data.theft;
-      if (data354 && typeof data354 == "object" && !Array.isArray(data354)) {
-        for (const key98 in data354) {
+      let data355 = data.theft;
+      if (data355 && typeof data355 == "object" && !Array.isArray(data355)) {
+        for (const key98 in data355) {
           if (!(key98 === "distance" || key98 === "within")) {
-            const err819 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key98 }, message: "must NOT have additional properties" };
+            const err821 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key98 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err819];
+              vErrors = [err821];
             } else {
-              vErrors.push(err819);
+              vErrors.push(err821);
             }
             errors++;
           }
         }
-        if (data354.distance !== void 0) {
-          let data355 = data354.distance;
-          if (typeof data355 == "number") {
-            if (data355 > 1e5 || isNaN(data355)) {
-              const err820 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
+        if (data355.distance !== void 0) {
+          let data356 = data355.distance;
+          if (typeof data356 == "number") {
+            if (data356 > 1e5 || isNaN(data356)) {
+              const err822 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
               if (vErrors === null) {
-                vErrors = [err820];
+                vErrors = [err822];
               } else {
-                vErrors.push(err820);
+                vErrors.push(err822);
               }
               errors++;
             }
-            if (data355 <= 0 || isNaN(data355)) {
-              const err821 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+            if (data356 <= 0 || isNaN(data356)) {
+              const err823 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
               if (vErrors === null) {
-                vErrors = [err821];
+                vErrors = [err823];
               } else {
-                vErrors.push(err821);
+                vErrors.push(err823);
               }
               errors++;
             }
           } else {
-            const err822 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            const err824 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
             if (vErrors === null) {
-              vErrors = [err822];
+              vErrors = [err824];
             } else {
-              vErrors.push(err822);
+              vErrors.push(err824);
             }
             errors++;
           }
         }
-        if (data354.within !== void 0) {
-          let data356 = data354.within;
-          if (!(typeof data356 == "number" && (!(data356 % 1) && !isNaN(data356))) && typeof data356 !== "string") {
-            const err823 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/type", keyword: "type", params: { type: schema31.properties.theft.properties.within.type }, message: "must be integer,string" };
+        if (data355.within !== void 0) {
+          let data357 = data355.within;
+          if (!(typeof data357 == "number" && (!(data357 % 1) && !isNaN(data357))) && typeof data357 !== "string") {
+            const err825 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/type", keyword: "type", params: { type: schema31.properties.theft.properties.within.type }, message: "must be integer,string" };
             if (vErrors === null) {
-              vErrors = [err823];
+              vErrors = [err825];
             } else {
-              vErrors.push(err823);
+              vErrors.push(err825);
             }
             errors++;
           }
-          if (typeof data356 == "number") {
-            if (data356 > 31536e7 || isNaN(data356)) {
-              const err824 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err824];
-              } else {
-                vErrors.push(err824);
-              }
-              errors++;
-            }
-            if (data356 < 1 || isNaN(data356)) {
-              const err825 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err825];
-              } else {
-                vErrors.push(err825);
-              }
-              errors++;
-            }
-          }
-          if (typeof data356 === "string") {
-            if (!pattern10.test(data356)) {
-              const err826 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+          if (typeof data357 == "number") {
+            if (data357 > 31536e7 || isNaN(data357)) {
+              const err826 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err826];
               } else {
@@ -9234,26 +9235,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data357 < 1 || isNaN(data357)) {
+              const err827 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err827];
+              } else {
+                vErrors.push(err827);
+              }
+              errors++;
+            }
           }
-        }
-      } else {
-        const err827 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err827];
-        } else {
-          vErrors.push(err827);
-        }
-        errors++;
-      }
-    }
-    if (data.commands !== void 0) {
-      let data357 = data.commands;
-      if (data357 && typeof data357 == "object" && !Array.isArray(data357)) {
-        for (const key99 in data357) {
-          const _errs846 = errors;
-          if (typeof key99 === "string") {
-            if (!pattern4.test(key99)) {
-              const err828 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key99 };
+          if (typeof data357 === "string") {
+            if (!pattern10.test(data357)) {
+              const err828 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
               if (vErrors === null) {
                 vErrors = [err828];
               } else {
@@ -9261,139 +9255,144 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+          }
+        }
+      } else {
+        const err829 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err829];
+        } else {
+          vErrors.push(err829);
+        }
+        errors++;
+      }
+    }
+    if (data.commands !== void 0) {
+      let data358 = data.commands;
+      if (data358 && typeof data358 == "object" && !Array.isArray(data358)) {
+        for (const key99 in data358) {
+          const _errs848 = errors;
+          if (typeof key99 === "string") {
+            if (!pattern4.test(key99)) {
+              const err830 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key99 };
+              if (vErrors === null) {
+                vErrors = [err830];
+              } else {
+                vErrors.push(err830);
+              }
+              errors++;
+            }
           } else {
-            const err829 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key99 };
+            const err831 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key99 };
             if (vErrors === null) {
-              vErrors = [err829];
+              vErrors = [err831];
             } else {
-              vErrors.push(err829);
+              vErrors.push(err831);
             }
             errors++;
           }
-          var valid231 = _errs846 === errors;
+          var valid231 = _errs848 === errors;
           if (!valid231) {
-            const err830 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key99 }, message: "property name must be valid" };
+            const err832 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key99 }, message: "property name must be valid" };
             if (vErrors === null) {
-              vErrors = [err830];
+              vErrors = [err832];
             } else {
-              vErrors.push(err830);
+              vErrors.push(err832);
             }
             errors++;
           }
         }
-        for (const key100 in data357) {
-          let data358 = data357[key100];
-          if (data358 && typeof data358 == "object" && !Array.isArray(data358)) {
-            for (const key101 in data358) {
-              const _errs851 = errors;
+        for (const key100 in data358) {
+          let data359 = data358[key100];
+          if (data359 && typeof data359 == "object" && !Array.isArray(data359)) {
+            for (const key101 in data359) {
+              const _errs853 = errors;
               if (typeof key101 === "string") {
                 if (!pattern4.test(key101)) {
-                  const err831 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key101 };
+                  const err833 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key101 };
                   if (vErrors === null) {
-                    vErrors = [err831];
+                    vErrors = [err833];
                   } else {
-                    vErrors.push(err831);
+                    vErrors.push(err833);
                   }
                   errors++;
                 }
               } else {
-                const err832 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key101 };
+                const err834 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key101 };
                 if (vErrors === null) {
-                  vErrors = [err832];
+                  vErrors = [err834];
                 } else {
-                  vErrors.push(err832);
+                  vErrors.push(err834);
                 }
                 errors++;
               }
-              var valid233 = _errs851 === errors;
+              var valid233 = _errs853 === errors;
               if (!valid233) {
-                const err833 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key101 }, message: "property name must be valid" };
+                const err835 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key101 }, message: "property name must be valid" };
                 if (vErrors === null) {
-                  vErrors = [err833];
+                  vErrors = [err835];
                 } else {
-                  vErrors.push(err833);
+                  vErrors.push(err835);
                 }
                 errors++;
               }
             }
-            for (const key102 in data358) {
-              let data359 = data358[key102];
-              if (data359 && typeof data359 == "object" && !Array.isArray(data359)) {
-                if (data359.send === void 0) {
-                  const err834 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
+            for (const key102 in data359) {
+              let data360 = data359[key102];
+              if (data360 && typeof data360 == "object" && !Array.isArray(data360)) {
+                if (data360.send === void 0) {
+                  const err836 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
                   if (vErrors === null) {
-                    vErrors = [err834];
+                    vErrors = [err836];
                   } else {
-                    vErrors.push(err834);
+                    vErrors.push(err836);
                   }
                   errors++;
                 }
-                if (data359.confirm === void 0) {
-                  const err835 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
+                if (data360.confirm === void 0) {
+                  const err837 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
                   if (vErrors === null) {
-                    vErrors = [err835];
+                    vErrors = [err837];
                   } else {
-                    vErrors.push(err835);
+                    vErrors.push(err837);
                   }
                   errors++;
                 }
-                for (const key103 in data359) {
+                for (const key103 in data360) {
                   if (!(key103 === "send" || key103 === "confirm" || key103 === "within")) {
-                    const err836 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key103 }, message: "must NOT have additional properties" };
+                    const err838 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key103 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
-                      vErrors = [err836];
+                      vErrors = [err838];
                     } else {
-                      vErrors.push(err836);
+                      vErrors.push(err838);
                     }
                     errors++;
                   }
                 }
-                if (data359.send !== void 0) {
-                  let data360 = data359.send;
-                  if (data360 && typeof data360 == "object" && !Array.isArray(data360)) {
-                    if (data360.message === void 0) {
-                      const err837 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+                if (data360.send !== void 0) {
+                  let data361 = data360.send;
+                  if (data361 && typeof data361 == "object" && !Array.isArray(data361)) {
+                    if (data361.message === void 0) {
+                      const err839 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
                       if (vErrors === null) {
-                        vErrors = [err837];
+                        vErrors = [err839];
                       } else {
-                        vErrors.push(err837);
+                        vErrors.push(err839);
                       }
                       errors++;
                     }
-                    if (data360.signals === void 0) {
-                      const err838 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
+                    if (data361.signals === void 0) {
+                      const err840 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
                       if (vErrors === null) {
-                        vErrors = [err838];
+                        vErrors = [err840];
                       } else {
-                        vErrors.push(err838);
+                        vErrors.push(err840);
                       }
                       errors++;
                     }
-                    for (const key104 in data360) {
+                    for (const key104 in data361) {
                       if (!(key104 === "bus" || key104 === "message" || key104 === "signals" || key104 === "every" || key104 === "for" || key104 === "counter" || key104 === "checksum")) {
-                        const err839 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key104 }, message: "must NOT have additional properties" };
-                        if (vErrors === null) {
-                          vErrors = [err839];
-                        } else {
-                          vErrors.push(err839);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data360.bus !== void 0) {
-                      let data361 = data360.bus;
-                      if (typeof data361 === "string") {
-                        if (!pattern17.test(data361)) {
-                          const err840 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err840];
-                          } else {
-                            vErrors.push(err840);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err841 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err841 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key104 }, message: "must NOT have additional properties" };
                         if (vErrors === null) {
                           vErrors = [err841];
                         } else {
@@ -9402,11 +9401,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data360.message !== void 0) {
-                      let data362 = data360.message;
+                    if (data361.bus !== void 0) {
+                      let data362 = data361.bus;
                       if (typeof data362 === "string") {
                         if (!pattern17.test(data362)) {
-                          const err842 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          const err842 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                           if (vErrors === null) {
                             vErrors = [err842];
                           } else {
@@ -9415,7 +9414,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           errors++;
                         }
                       } else {
-                        const err843 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err843 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
                           vErrors = [err843];
                         } else {
@@ -9424,45 +9423,45 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data360.signals !== void 0) {
-                      let data363 = data360.signals;
-                      if (data363 && typeof data363 == "object" && !Array.isArray(data363)) {
-                        for (const key105 in data363) {
-                          const _errs866 = errors;
+                    if (data361.message !== void 0) {
+                      let data363 = data361.message;
+                      if (typeof data363 === "string") {
+                        if (!pattern17.test(data363)) {
+                          const err844 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err844];
+                          } else {
+                            vErrors.push(err844);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err845 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err845];
+                        } else {
+                          vErrors.push(err845);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data361.signals !== void 0) {
+                      let data364 = data361.signals;
+                      if (data364 && typeof data364 == "object" && !Array.isArray(data364)) {
+                        for (const key105 in data364) {
+                          const _errs868 = errors;
                           if (typeof key105 === "string") {
                             if (!pattern157.test(key105)) {
-                              const err844 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key105 };
+                              const err846 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key105 };
                               if (vErrors === null) {
-                                vErrors = [err844];
+                                vErrors = [err846];
                               } else {
-                                vErrors.push(err844);
+                                vErrors.push(err846);
                               }
                               errors++;
                             }
                           } else {
-                            const err845 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key105 };
-                            if (vErrors === null) {
-                              vErrors = [err845];
-                            } else {
-                              vErrors.push(err845);
-                            }
-                            errors++;
-                          }
-                          var valid237 = _errs866 === errors;
-                          if (!valid237) {
-                            const err846 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key105 }, message: "property name must be valid" };
-                            if (vErrors === null) {
-                              vErrors = [err846];
-                            } else {
-                              vErrors.push(err846);
-                            }
-                            errors++;
-                          }
-                        }
-                        for (const key106 in data363) {
-                          let data364 = data363[key106];
-                          if (!(typeof data364 == "number") && typeof data364 !== "string") {
-                            const err847 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key106.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
+                            const err847 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key105 };
                             if (vErrors === null) {
                               vErrors = [err847];
                             } else {
@@ -9470,51 +9469,53 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
+                          var valid237 = _errs868 === errors;
+                          if (!valid237) {
+                            const err848 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key105 }, message: "property name must be valid" };
+                            if (vErrors === null) {
+                              vErrors = [err848];
+                            } else {
+                              vErrors.push(err848);
+                            }
+                            errors++;
+                          }
+                        }
+                        for (const key106 in data364) {
+                          let data365 = data364[key106];
+                          if (!(typeof data365 == "number") && typeof data365 !== "string") {
+                            const err849 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key106.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
+                            if (vErrors === null) {
+                              vErrors = [err849];
+                            } else {
+                              vErrors.push(err849);
+                            }
+                            errors++;
+                          }
                         }
                       } else {
-                        const err848 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        const err850 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                         if (vErrors === null) {
-                          vErrors = [err848];
+                          vErrors = [err850];
                         } else {
-                          vErrors.push(err848);
+                          vErrors.push(err850);
                         }
                         errors++;
                       }
                     }
-                    if (data360.every !== void 0) {
-                      let data365 = data360.every;
-                      if (!(typeof data365 == "number" && (!(data365 % 1) && !isNaN(data365))) && typeof data365 !== "string") {
-                        const err849 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
+                    if (data361.every !== void 0) {
+                      let data366 = data361.every;
+                      if (!(typeof data366 == "number" && (!(data366 % 1) && !isNaN(data366))) && typeof data366 !== "string") {
+                        const err851 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
                         if (vErrors === null) {
-                          vErrors = [err849];
+                          vErrors = [err851];
                         } else {
-                          vErrors.push(err849);
+                          vErrors.push(err851);
                         }
                         errors++;
                       }
-                      if (typeof data365 == "number") {
-                        if (data365 > 31536e7 || isNaN(data365)) {
-                          const err850 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                          if (vErrors === null) {
-                            vErrors = [err850];
-                          } else {
-                            vErrors.push(err850);
-                          }
-                          errors++;
-                        }
-                        if (data365 < 1 || isNaN(data365)) {
-                          const err851 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                          if (vErrors === null) {
-                            vErrors = [err851];
-                          } else {
-                            vErrors.push(err851);
-                          }
-                          errors++;
-                        }
-                      }
-                      if (typeof data365 === "string") {
-                        if (!pattern10.test(data365)) {
-                          const err852 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (typeof data366 == "number") {
+                        if (data366 > 31536e7 || isNaN(data366)) {
+                          const err852 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                           if (vErrors === null) {
                             vErrors = [err852];
                           } else {
@@ -9522,22 +9523,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                      }
-                    }
-                    if (data360.for !== void 0) {
-                      let data366 = data360.for;
-                      if (!(typeof data366 == "number" && (!(data366 % 1) && !isNaN(data366))) && typeof data366 !== "string") {
-                        const err853 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
-                        if (vErrors === null) {
-                          vErrors = [err853];
-                        } else {
-                          vErrors.push(err853);
+                        if (data366 < 1 || isNaN(data366)) {
+                          const err853 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                          if (vErrors === null) {
+                            vErrors = [err853];
+                          } else {
+                            vErrors.push(err853);
+                          }
+                          errors++;
                         }
-                        errors++;
                       }
-                      if (typeof data366 == "number") {
-                        if (data366 > 31536e7 || isNaN(data366)) {
-                          const err854 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (typeof data366 === "string") {
+                        if (!pattern10.test(data366)) {
+                          const err854 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                           if (vErrors === null) {
                             vErrors = [err854];
                           } else {
@@ -9545,19 +9543,22 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data366 < 1 || isNaN(data366)) {
-                          const err855 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                          if (vErrors === null) {
-                            vErrors = [err855];
-                          } else {
-                            vErrors.push(err855);
-                          }
-                          errors++;
-                        }
                       }
-                      if (typeof data366 === "string") {
-                        if (!pattern10.test(data366)) {
-                          const err856 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                    }
+                    if (data361.for !== void 0) {
+                      let data367 = data361.for;
+                      if (!(typeof data367 == "number" && (!(data367 % 1) && !isNaN(data367))) && typeof data367 !== "string") {
+                        const err855 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
+                        if (vErrors === null) {
+                          vErrors = [err855];
+                        } else {
+                          vErrors.push(err855);
+                        }
+                        errors++;
+                      }
+                      if (typeof data367 == "number") {
+                        if (data367 > 31536e7 || isNaN(data367)) {
+                          const err856 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                           if (vErrors === null) {
                             vErrors = [err856];
                           } else {
@@ -9565,13 +9566,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                      }
-                    }
-                    if (data360.counter !== void 0) {
-                      let data367 = data360.counter;
-                      if (typeof data367 === "string") {
-                        if (!pattern17.test(data367)) {
-                          const err857 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                        if (data367 < 1 || isNaN(data367)) {
+                          const err857 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
                           if (vErrors === null) {
                             vErrors = [err857];
                           } else {
@@ -9579,21 +9575,24 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                      } else {
-                        const err858 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err858];
-                        } else {
-                          vErrors.push(err858);
+                      }
+                      if (typeof data367 === "string") {
+                        if (!pattern10.test(data367)) {
+                          const err858 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                          if (vErrors === null) {
+                            vErrors = [err858];
+                          } else {
+                            vErrors.push(err858);
+                          }
+                          errors++;
                         }
-                        errors++;
                       }
                     }
-                    if (data360.checksum !== void 0) {
-                      let data368 = data360.checksum;
-                      if (data368 && typeof data368 == "object" && !Array.isArray(data368)) {
-                        if (data368.signal === void 0) {
-                          const err859 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                    if (data361.counter !== void 0) {
+                      let data368 = data361.counter;
+                      if (typeof data368 === "string") {
+                        if (!pattern17.test(data368)) {
+                          const err859 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                           if (vErrors === null) {
                             vErrors = [err859];
                           } else {
@@ -9601,40 +9600,40 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data368.method === void 0) {
-                          const err860 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
+                      } else {
+                        const err860 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err860];
+                        } else {
+                          vErrors.push(err860);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data361.checksum !== void 0) {
+                      let data369 = data361.checksum;
+                      if (data369 && typeof data369 == "object" && !Array.isArray(data369)) {
+                        if (data369.signal === void 0) {
+                          const err861 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                           if (vErrors === null) {
-                            vErrors = [err860];
+                            vErrors = [err861];
                           } else {
-                            vErrors.push(err860);
+                            vErrors.push(err861);
                           }
                           errors++;
                         }
-                        for (const key107 in data368) {
-                          if (!(key107 === "signal" || key107 === "method" || key107 === "dataId")) {
-                            const err861 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key107 }, message: "must NOT have additional properties" };
-                            if (vErrors === null) {
-                              vErrors = [err861];
-                            } else {
-                              vErrors.push(err861);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data368.signal !== void 0) {
-                          let data369 = data368.signal;
-                          if (typeof data369 === "string") {
-                            if (!pattern17.test(data369)) {
-                              const err862 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                              if (vErrors === null) {
-                                vErrors = [err862];
-                              } else {
-                                vErrors.push(err862);
-                              }
-                              errors++;
-                            }
+                        if (data369.method === void 0) {
+                          const err862 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
+                          if (vErrors === null) {
+                            vErrors = [err862];
                           } else {
-                            const err863 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            vErrors.push(err862);
+                          }
+                          errors++;
+                        }
+                        for (const key107 in data369) {
+                          if (!(key107 === "signal" || key107 === "method" || key107 === "dataId")) {
+                            const err863 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key107 }, message: "must NOT have additional properties" };
                             if (vErrors === null) {
                               vErrors = [err863];
                             } else {
@@ -9643,19 +9642,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data368.method !== void 0) {
-                          let data370 = data368.method;
-                          if (typeof data370 !== "string") {
-                            const err864 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err864];
-                            } else {
-                              vErrors.push(err864);
+                        if (data369.signal !== void 0) {
+                          let data370 = data369.signal;
+                          if (typeof data370 === "string") {
+                            if (!pattern17.test(data370)) {
+                              const err864 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err864];
+                              } else {
+                                vErrors.push(err864);
+                              }
+                              errors++;
                             }
-                            errors++;
-                          }
-                          if (!(data370 === "sum" || data370 === "xor" || data370 === "crc8-j1850" || data370 === "autosar-p1" || data370 === "autosar-p2")) {
-                            const err865 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
+                          } else {
+                            const err865 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
                               vErrors = [err865];
                             } else {
@@ -9664,10 +9664,10 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data368.dataId !== void 0) {
-                          let data371 = data368.dataId;
-                          if (!(typeof data371 == "number" && (!(data371 % 1) && !isNaN(data371))) && !Array.isArray(data371)) {
-                            const err866 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
+                        if (data369.method !== void 0) {
+                          let data371 = data369.method;
+                          if (typeof data371 !== "string") {
+                            const err866 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
                               vErrors = [err866];
                             } else {
@@ -9675,29 +9675,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (typeof data371 == "number") {
-                            if (data371 > 65535 || isNaN(data371)) {
-                              const err867 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
-                              if (vErrors === null) {
-                                vErrors = [err867];
-                              } else {
-                                vErrors.push(err867);
-                              }
-                              errors++;
+                          if (!(data371 === "sum" || data371 === "xor" || data371 === "crc8-j1850" || data371 === "autosar-p1" || data371 === "autosar-p2")) {
+                            const err867 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
+                            if (vErrors === null) {
+                              vErrors = [err867];
+                            } else {
+                              vErrors.push(err867);
                             }
-                            if (data371 < 0 || isNaN(data371)) {
-                              const err868 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-                              if (vErrors === null) {
-                                vErrors = [err868];
-                              } else {
-                                vErrors.push(err868);
-                              }
-                              errors++;
-                            }
+                            errors++;
                           }
-                          if (Array.isArray(data371)) {
-                            if (data371.length > 16) {
-                              const err869 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
+                        }
+                        if (data369.dataId !== void 0) {
+                          let data372 = data369.dataId;
+                          if (!(typeof data372 == "number" && (!(data372 % 1) && !isNaN(data372))) && !Array.isArray(data372)) {
+                            const err868 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
+                            if (vErrors === null) {
+                              vErrors = [err868];
+                            } else {
+                              vErrors.push(err868);
+                            }
+                            errors++;
+                          }
+                          if (typeof data372 == "number") {
+                            if (data372 > 65535 || isNaN(data372)) {
+                              const err869 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
                               if (vErrors === null) {
                                 vErrors = [err869];
                               } else {
@@ -9705,8 +9706,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data371.length < 16) {
-                              const err870 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
+                            if (data372 < 0 || isNaN(data372)) {
+                              const err870 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
                               if (vErrors === null) {
                                 vErrors = [err870];
                               } else {
@@ -9714,34 +9715,54 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            const len66 = data371.length;
+                          }
+                          if (Array.isArray(data372)) {
+                            if (data372.length > 16) {
+                              const err871 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
+                              if (vErrors === null) {
+                                vErrors = [err871];
+                              } else {
+                                vErrors.push(err871);
+                              }
+                              errors++;
+                            }
+                            if (data372.length < 16) {
+                              const err872 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
+                              if (vErrors === null) {
+                                vErrors = [err872];
+                              } else {
+                                vErrors.push(err872);
+                              }
+                              errors++;
+                            }
+                            const len66 = data372.length;
                             for (let i66 = 0; i66 < len66; i66++) {
-                              let data372 = data371[i66];
-                              if (!(typeof data372 == "number" && (!(data372 % 1) && !isNaN(data372)))) {
-                                const err871 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                              let data373 = data372[i66];
+                              if (!(typeof data373 == "number" && (!(data373 % 1) && !isNaN(data373)))) {
+                                const err873 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
                                 if (vErrors === null) {
-                                  vErrors = [err871];
+                                  vErrors = [err873];
                                 } else {
-                                  vErrors.push(err871);
+                                  vErrors.push(err873);
                                 }
                                 errors++;
                               }
-                              if (typeof data372 == "number") {
-                                if (data372 > 255 || isNaN(data372)) {
-                                  const err872 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
+                              if (typeof data373 == "number") {
+                                if (data373 > 255 || isNaN(data373)) {
+                                  const err874 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
                                   if (vErrors === null) {
-                                    vErrors = [err872];
+                                    vErrors = [err874];
                                   } else {
-                                    vErrors.push(err872);
+                                    vErrors.push(err874);
                                   }
                                   errors++;
                                 }
-                                if (data372 < 0 || isNaN(data372)) {
-                                  const err873 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                                if (data373 < 0 || isNaN(data373)) {
+                                  const err875 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
                                   if (vErrors === null) {
-                                    vErrors = [err873];
+                                    vErrors = [err875];
                                   } else {
-                                    vErrors.push(err873);
+                                    vErrors.push(err875);
                                   }
                                   errors++;
                                 }
@@ -9750,62 +9771,40 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                         }
                       } else {
-                        const err874 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        const err876 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                         if (vErrors === null) {
-                          vErrors = [err874];
+                          vErrors = [err876];
                         } else {
-                          vErrors.push(err874);
+                          vErrors.push(err876);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err875 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err877 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err875];
+                      vErrors = [err877];
                     } else {
-                      vErrors.push(err875);
+                      vErrors.push(err877);
                     }
                     errors++;
                   }
                 }
-                if (data359.confirm !== void 0) {
-                  let data373 = data359.confirm;
-                  if (data373 && typeof data373 == "object" && !Array.isArray(data373)) {
-                    if (data373.path === void 0) {
-                      const err876 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                if (data360.confirm !== void 0) {
+                  let data374 = data360.confirm;
+                  if (data374 && typeof data374 == "object" && !Array.isArray(data374)) {
+                    if (data374.path === void 0) {
+                      const err878 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
                       if (vErrors === null) {
-                        vErrors = [err876];
+                        vErrors = [err878];
                       } else {
-                        vErrors.push(err876);
+                        vErrors.push(err878);
                       }
                       errors++;
                     }
-                    for (const key108 in data373) {
+                    for (const key108 in data374) {
                       if (!(key108 === "path" || key108 === "equals" || key108 === "includes")) {
-                        const err877 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key108 }, message: "must NOT have additional properties" };
-                        if (vErrors === null) {
-                          vErrors = [err877];
-                        } else {
-                          vErrors.push(err877);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data373.path !== void 0) {
-                      let data374 = data373.path;
-                      if (typeof data374 === "string") {
-                        if (!pattern14.test(data374)) {
-                          const err878 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err878];
-                          } else {
-                            vErrors.push(err878);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err879 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err879 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key108 }, message: "must NOT have additional properties" };
                         if (vErrors === null) {
                           vErrors = [err879];
                         } else {
@@ -9814,32 +9813,32 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data373.equals !== void 0) {
-                      let data375 = data373.equals;
-                      if (typeof data375 !== "string" && !(typeof data375 == "number") && typeof data375 !== "boolean") {
-                        const err880 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
-                        if (vErrors === null) {
-                          vErrors = [err880];
-                        } else {
-                          vErrors.push(err880);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data373.includes !== void 0) {
-                      let data376 = data373.includes;
-                      if (typeof data376 === "string") {
-                        if (!pattern5.test(data376)) {
-                          const err881 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                    if (data374.path !== void 0) {
+                      let data375 = data374.path;
+                      if (typeof data375 === "string") {
+                        if (!pattern14.test(data375)) {
+                          const err880 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
                           if (vErrors === null) {
-                            vErrors = [err881];
+                            vErrors = [err880];
                           } else {
-                            vErrors.push(err881);
+                            vErrors.push(err880);
                           }
                           errors++;
                         }
                       } else {
-                        const err882 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err881 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err881];
+                        } else {
+                          vErrors.push(err881);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data374.equals !== void 0) {
+                      let data376 = data374.equals;
+                      if (typeof data376 !== "string" && !(typeof data376 == "number") && typeof data376 !== "boolean") {
+                        const err882 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
                         if (vErrors === null) {
                           vErrors = [err882];
                         } else {
@@ -9848,50 +9847,52 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
+                    if (data374.includes !== void 0) {
+                      let data377 = data374.includes;
+                      if (typeof data377 === "string") {
+                        if (!pattern5.test(data377)) {
+                          const err883 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                          if (vErrors === null) {
+                            vErrors = [err883];
+                          } else {
+                            vErrors.push(err883);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err884 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err884];
+                        } else {
+                          vErrors.push(err884);
+                        }
+                        errors++;
+                      }
+                    }
                   } else {
-                    const err883 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err885 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err883];
+                      vErrors = [err885];
                     } else {
-                      vErrors.push(err883);
+                      vErrors.push(err885);
                     }
                     errors++;
                   }
                 }
-                if (data359.within !== void 0) {
-                  let data377 = data359.within;
-                  if (!(typeof data377 == "number" && (!(data377 % 1) && !isNaN(data377))) && typeof data377 !== "string") {
-                    const err884 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
+                if (data360.within !== void 0) {
+                  let data378 = data360.within;
+                  if (!(typeof data378 == "number" && (!(data378 % 1) && !isNaN(data378))) && typeof data378 !== "string") {
+                    const err886 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
                     if (vErrors === null) {
-                      vErrors = [err884];
+                      vErrors = [err886];
                     } else {
-                      vErrors.push(err884);
+                      vErrors.push(err886);
                     }
                     errors++;
                   }
-                  if (typeof data377 == "number") {
-                    if (data377 > 31536e7 || isNaN(data377)) {
-                      const err885 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err885];
-                      } else {
-                        vErrors.push(err885);
-                      }
-                      errors++;
-                    }
-                    if (data377 < 1 || isNaN(data377)) {
-                      const err886 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err886];
-                      } else {
-                        vErrors.push(err886);
-                      }
-                      errors++;
-                    }
-                  }
-                  if (typeof data377 === "string") {
-                    if (!pattern10.test(data377)) {
-                      const err887 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (typeof data378 == "number") {
+                    if (data378 > 31536e7 || isNaN(data378)) {
+                      const err887 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
                         vErrors = [err887];
                       } else {
@@ -9899,44 +9900,64 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
+                    if (data378 < 1 || isNaN(data378)) {
+                      const err888 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err888];
+                      } else {
+                        vErrors.push(err888);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data378 === "string") {
+                    if (!pattern10.test(data378)) {
+                      const err889 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err889];
+                      } else {
+                        vErrors.push(err889);
+                      }
+                      errors++;
+                    }
                   }
                 }
               } else {
-                const err888 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err890 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err888];
+                  vErrors = [err890];
                 } else {
-                  vErrors.push(err888);
+                  vErrors.push(err890);
                 }
                 errors++;
               }
             }
           } else {
-            const err889 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            const err891 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
-              vErrors = [err889];
+              vErrors = [err891];
             } else {
-              vErrors.push(err889);
+              vErrors.push(err891);
             }
             errors++;
           }
         }
       } else {
-        const err890 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err892 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err890];
+          vErrors = [err892];
         } else {
-          vErrors.push(err890);
+          vErrors.push(err892);
         }
         errors++;
       }
     }
   } else {
-    const err891 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err893 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err891];
+      vErrors = [err893];
     } else {
-      vErrors.push(err891);
+      vErrors.push(err893);
     }
     errors++;
   }

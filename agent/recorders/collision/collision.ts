@@ -1,4 +1,5 @@
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
+import { type Deflate, portableDeflate } from '../../../protocol/columns/deflate.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
 import type { Collision, CollisionSeverity, CollisionSide } from '../../../protocol/schema/collision.ts';
@@ -46,6 +47,7 @@ export interface CollisionParts {
   readonly records: Records;
   readonly trips: TripReader;
   readonly rule: CollisionRule | undefined;
+  readonly deflate?: Deflate | undefined;
 }
 
 /**
@@ -210,7 +212,9 @@ export class CollisionRecorder implements Recorder {
               ...(vertical === undefined ? {} : { vertical: values(vertical) }),
             },
           }),
-      ...(readings.length === 0 ? {} : { readings: telemetryFromReadings(readings) }),
+      ...(readings.length === 0
+        ? {}
+        : { readings: telemetryFromReadings(readings, { deflate: this.#parts.deflate ?? portableDeflate }) }),
     });
   }
 }

@@ -8,7 +8,7 @@ import { Status } from '../../../agent/status.ts';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotById, slotByPath } from '../../../protocol/slots.ts';
 import { KeptRecords } from '../../rig/keeping.ts';
 
 const T = Date.UTC(2026, 5, 1);
@@ -184,11 +184,15 @@ describe('telemetry recorder', () => {
     const rig = setUp();
     const it = new TelemetryRecorder(rig.status, rig.records, rules);
     rig.status.observe(it);
-    const readings = () =>
+    const sent = () =>
       rig.published.messages.flatMap(({ body }) =>
         readingsFromTelemetry(body as Telemetry).map(({ slot: { path }, value, at }) => [path, value, at - T]),
       );
-    return { ...rig, it, readings };
+    const parts = () => [...it.parts()].flatMap(([, part]) => (part ?? []) as [number, number, SlotValue][]);
+    const kept = () => parts().map(([id, at, value]) => [slotById.get(id)?.path, value, at - T]);
+    /** What was sent, and what would be taken up after a power cut. */
+    const readings = () => [...sent(), ...kept()];
+    return { ...rig, it, readings, kept };
   }
 
   test('one reading per interval, the last of each, so that a series ends on the true value', () => {
@@ -242,16 +246,60 @@ describe('telemetry recorder', () => {
     write('ignition.type', 'Start', T);
     write('kinetic.moving', true, T);
     write('energies.Electric.extension.electric.charging.remainingTime', 'PT1H', T);
-    it.flush(T);
+    it.flush();
     expect(readings()).toEqual([
       ['kinetic.moving', true, 0],
       ['ignition.type', 'Start', 0],
     ]);
   });
 
-  test('every reading within a second of its batch, and a large batch is closed at once', () => {
-    const { write, published } = recorder();
-    for (let i = 0; i < 600; i++) write('odometer.mileage', i, T + i * 1000);
+  test('travel in batches of a minute or a thousand readings', () => {
+    const { it, write, published, kept } = recorder();
+    for (let second = 0; second < 65; second++) {
+      write('odometer.mileage', second, T + second * 1000);
+      it.tick(T + second * 1000 + 500);
+    }
     expect(published.messages).toHaveLength(1);
+    expect(readingsFromTelemetry(published.messages[0]?.body as Telemetry)).toHaveLength(61);
+    expect(kept()).toHaveLength(4);
+    const busy = recorder();
+    for (let n = 0; n < 1500; n++) {
+      busy.write('odometer.mileage', n, T + n * 1000);
+      if (n % 100 === 0) busy.it.tick(T + n * 1000);
+    }
+    expect(busy.published.messages.length).toBeGreaterThan(1);
+  });
+
+  test('a batch that is open at a power cut is taken up, second by second', () => {
+    const first = recorder();
+    for (let second = 0; second < 20; second++) {
+      first.write('odometer.mileage', second, T + second * 1000);
+      first.it.tick(T + second * 1000 + 500);
+    }
+    const parts = [...first.it.parts()];
+    expect(parts).toHaveLength(20);
+    // What a second held is written once and stays as it is.
+    first.write('odometer.mileage', 20, T + 20_000);
+    expect([...first.it.parts()].slice(0, 20)).toEqual(parts);
+    const second = recorder();
+    second.it.restoreParts(structuredClone([...first.it.parts()].map(([, part]) => part)));
+    expect(second.kept()).toEqual(first.kept());
+    second.it.flush();
+    expect(second.readings()).toHaveLength(21);
+    // The keys that the first run used are forgotten.
+    expect([...second.it.parts()].filter(([, part]) => part !== undefined)).toEqual([]);
+  });
+
+  test('times are rounded as the rule says', () => {
+    const rig = setUp();
+    const it = new TelemetryRecorder(rig.status, rig.records, {
+      default: { interval: 100, deadBand: 0, heartbeat: 60_000, resolution: 100 },
+    });
+    rig.status.observe(it);
+    rig.write('kinetic.speed', 10, T + 123);
+    rig.write('kinetic.speed', 20, T + 1289);
+    it.flush();
+    const readings = readingsFromTelemetry(rig.published.messages[0]?.body as Telemetry);
+    expect(readings.map(({ at }) => at - T)).toEqual([100, 1300]);
   });
 });
