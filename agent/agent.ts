@@ -63,6 +63,8 @@ export interface AgentOptions {
   readonly window: () => number;
   /** Bound of the outbox, bytes. */
   readonly limit: number;
+  /** Readings and waypoints travel together for so long, ms: the longer, the fewer bytes. Default: a minute. */
+  readonly batch?: number;
 }
 
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
@@ -113,6 +115,7 @@ export class Agent implements LinkEvents {
       records,
       profile,
       deflate,
+      batch: options.batch,
     });
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
@@ -273,6 +276,7 @@ export class Agent implements LinkEvents {
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
       });
+      this.#outbox.checkpoint();
     });
   }
 

@@ -36,10 +36,21 @@ export interface PipelineParts {
   readonly records: Records;
   readonly profile: VehicleProfile;
   readonly deflate?: Deflate | undefined;
+  /** Readings and points travel together for so long, ms. */
+  readonly batch?: number | undefined;
 }
 
 /** Everything that a change of Status or of a channel reaches, in order. */
-export function pipeline({ status, channels, writer, publisher, records, profile, deflate }: PipelineParts): Pipeline {
+export function pipeline({
+  status,
+  channels,
+  writer,
+  publisher,
+  records,
+  profile,
+  deflate,
+  batch,
+}: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
   const statusRecorder = new StatusRecorder(status, publisher);
@@ -54,8 +65,11 @@ export function pipeline({ status, channels, writer, publisher, records, profile
     thefts,
     new AlertRecorder({ status, records, trips, rules: profile.alerts }),
     new MaintenanceRecorder(status, records),
-    new TelemetryRecorder(status, records, profile.telemetry, deflate),
-    new WaypointRecorder(status, records, profile.waypoints),
+    new TelemetryRecorder(status, records, profile.telemetry, {
+      ...(deflate === undefined ? {} : { deflate }),
+      ...(batch === undefined ? {} : { batch }),
+    }),
+    new WaypointRecorder(status, records, profile.waypoints, batch),
     statusRecorder,
   ];
   for (const recorder of recorders) {

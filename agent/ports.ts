@@ -173,8 +173,8 @@ export interface LinkEvents {
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void;
 }
 
-/** One message that waits for its acknowledgement. */
-export interface OutboxEntry {
+/** A message that waits for its acknowledgement, without what it says. */
+export interface OutboxReference {
   /** Priority class, 0 first (protocol/classes.ts). */
   readonly class: number;
   /** Sequence number within the class, counted for ever. */
@@ -183,19 +183,33 @@ export interface OutboxEntry {
   /** UTC milliseconds of the message. */
   readonly at: number;
   readonly retain: boolean;
+  /** Length of the payload. */
+  readonly bytes: number;
+}
+
+/** One message that waits for its acknowledgement. */
+export interface OutboxEntry extends Omit<OutboxReference, 'bytes'> {
   readonly payload: Uint8Array;
   readonly correlation?: Uint8Array;
 }
 
 /**
  * Keeps what must outlive a power cut. `append` and `acknowledge` take effect in memory at once and are on disk
- * when a later `commit` resolves; several calls share one commit.
+ * when a later `commit` resolves; several calls share one commit. A backlog is not held in memory: what an entry
+ * says is read when it is to be sent.
  */
 export interface OutboxStore {
   /** True for a store without a disk: what was appended is as safe as it will ever be, no commit is awaited. */
   readonly volatile?: boolean;
   /** Entries not yet acknowledged, oldest first within a class. */
-  entries(): Iterable<OutboxEntry>;
+  entries(): Iterable<OutboxReference>;
+  /** What is known of an entry; undefined when it is not there or was acknowledged. Reads no disk. */
+  reference(priorityClass: number, seq: number): OutboxReference | undefined;
+  /**
+   * The entry whole; undefined when it is not there or what was kept of it is damaged. Throws `store.failed` when the
+   * disk does not give it now.
+   */
+  load(priorityClass: number, seq: number): OutboxEntry | undefined;
   /** The next free sequence number of a class; never one that was used before, whatever was lost. */
   nextSeq(priorityClass: number): number;
   /** Bytes that the unacknowledged entries take. */

@@ -71,6 +71,8 @@ async function bench(options: Options): Promise<void> {
     backoff: { first: 500, longest: 4_000 },
     trust: join(keys, 'trust.json'),
     limit: configurationDefaults.outbox.limit,
+    // On a bench somebody watches.
+    batch: 2_000,
     log,
     clock,
     published: (topic, bytes) => {

@@ -3,7 +3,7 @@ import { FrameActuator } from '../adapters/can/actuator.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
-import { openDocument, openOutboxStore } from '../adapters/store/index.ts';
+import { openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type {
   Clock,
@@ -17,7 +17,6 @@ import type {
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
-import { passing } from './keeping.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
@@ -40,6 +39,8 @@ export interface CarOptions {
   readonly trust?: string;
   /** Bound of the outbox, bytes. */
   readonly limit: number;
+  /** Readings and waypoints travel together for so long, ms. */
+  readonly batch?: number;
   readonly log: Log;
   readonly clock: SystemClock;
   /** Called with each message the broker has acknowledged. */
@@ -59,7 +60,10 @@ export async function startCar(options: CarOptions): Promise<Car> {
   const unlock = takeDirectory(data, log);
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
   const boot = await countBoot(boots, vin, data, log);
-  const store = await openOutboxStore(join(data, 'outbox'), { log });
+  const store = await openStore(join(data, 'outbox'), {
+    log,
+    now: () => (clock.quality() === 'none' ? undefined : clock.now()),
+  });
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
 
   const link = new MqttLink({
@@ -73,9 +77,10 @@ export async function startCar(options: CarOptions): Promise<Car> {
     {
       clock,
       log,
-      store,
+      store: store.outbox,
+      memory: store.memory,
+      records: store.records,
       ledger,
-      ...passing(),
       deflate,
       link: {
         get connected() {
@@ -89,7 +94,15 @@ export async function startCar(options: CarOptions): Promise<Car> {
       actuator: new FrameActuator(vehicle.profile.commands, vehicle.databases, options.sender, clock),
       verifier: options.trust === undefined ? trustsNobody : TrustStore.open(options.trust, clock),
     },
-    { vin, version, boot, limit: options.limit, quality: () => clock.quality(), window: () => link.window },
+    {
+      vin,
+      version,
+      boot,
+      limit: options.limit,
+      ...(options.batch === undefined ? {} : { batch: options.batch }),
+      quality: () => clock.quality(),
+      window: () => link.window,
+    },
   );
   agent.start();
   link.open(agent);

@@ -61,6 +61,7 @@ async function drive(configuration: Configuration, data: string): Promise<void> 
     mqtt: addressOf(configuration.mqtt),
     ...(trust === undefined ? {} : { trust }),
     limit: configuration.outbox.limit,
+    batch: configuration.outbox.batch,
     log,
     clock,
   });

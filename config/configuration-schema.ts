@@ -134,7 +134,10 @@ export const configurationSchema = closed(
     ),
     outbox: Type.Optional(
       closed(
-        { limit: Type.Optional(size('Most that may wait on disk')) },
+        {
+          limit: Type.Optional(size('Most that may wait on disk')),
+          batch: Type.Optional(duration('Readings and waypoints travel together for so long')),
+        },
         'Messages that wait for their acknowledgement',
       ),
     ),

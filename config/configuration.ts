@@ -13,7 +13,7 @@ import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
 import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
-import { readSize } from './quantities.ts';
+import { readDuration, readSize } from './quantities.ts';
 import { isProfilePath } from './shipped.ts';
 
 /** All paths are absolute, times in ms, sizes in bytes. */
@@ -32,7 +32,11 @@ export interface Configuration {
   readonly mqtt: MqttConfiguration;
   /** Absent: no remote command is accepted. */
   readonly commands?: { readonly trust: string };
-  readonly outbox: { readonly limit: number };
+  readonly outbox: {
+    readonly limit: number;
+    /** Readings and waypoints travel together for so long, ms. */
+    readonly batch: number;
+  };
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
@@ -69,6 +73,7 @@ function readConfiguration(file: string, input: ConfigurationInput, findings: Fi
   const profile = typeof input.profile === 'string' ? input.profile : '';
   const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
   const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
+  const batch = findings.sound('/outbox') ? input.outbox?.batch : undefined;
   const level = findings.sound('/log') ? input.log?.level : undefined;
   const outboxLimit = limit === undefined ? configurationDefaults.outbox.limit : readSize(limit);
   if (outboxLimit < SMALLEST_OUTBOX) {
@@ -83,7 +88,10 @@ function readConfiguration(file: string, input: ConfigurationInput, findings: Fi
     ...readInputs(input, beside, findings),
     mqtt: readMqtt(input.mqtt, beside, findings),
     ...(trust === undefined ? {} : { commands: { trust: beside(trust) } }),
-    outbox: { limit: outboxLimit },
+    outbox: {
+      limit: outboxLimit,
+      batch: batch === undefined ? configurationDefaults.outbox.batch : readDuration(batch),
+    },
     log: { level: level ?? configurationDefaults.log.level },
   };
 }

@@ -69,6 +69,8 @@ export const configurationDefaults = {
   outbox: {
     /** About a week of driving two hours a day, and small on the smallest flash. */
     limit: 64 * 2 ** 20,
+    /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
+    batch: 60_000,
   },
   log: { level: 'info' },
 } as const;

@@ -5,6 +5,7 @@ import type { CanInputInput, ConfigurationInput, obdProtocols } from './configur
 import { configurationDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
+import { checkAddress } from './lines.ts';
 import { suggestion } from './nearest.ts';
 import { readSize } from './quantities.ts';
 
@@ -155,6 +156,7 @@ function readCan(listed: readonly CanInputInput[], beside: Beside, findings: Fin
       const fix = 'write its path relative to this file';
       if (trouble !== undefined) findings.error(`${at}/log`, `${beside(log)} cannot be read: ${trouble}`, fix);
     }
+    if (input.slcan !== undefined) checkAddress(input.slcan, `${at}/slcan`, findings);
     inputs.push(canInput(kind, input, beside, findings.line(at)));
   }
   return inputs;
@@ -198,6 +200,7 @@ function readObd(
     return undefined;
   }
   if (elm327 !== undefined) {
+    checkAddress(elm327, '/obd/elm327', findings);
     return { kind: 'elm327', address: elm327, ...named, line, ...(protocol === undefined ? {} : { protocol }) };
   }
   const over = isotp as string;
@@ -220,6 +223,7 @@ function readGnss(
   }
   const kind = nmea === undefined ? 'gpsd' : 'nmea';
   const address = (nmea ?? gpsd) as string;
+  checkAddress(address, `/gnss/${kind}`, findings);
   return { kind, address, clock, ...(bus === undefined ? {} : { bus }), line: findings.line('/gnss') };
 }
 

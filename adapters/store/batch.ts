@@ -3,12 +3,21 @@
  * record: a third of the time of an append.
  */
 import { VigieError } from '../../protocol/errors.ts';
+import { crc32cOf } from './crc32c.ts';
 import { headLength, maximumPayload, writeHead } from './record.ts';
+import { markRecord, paddingRecord } from './record-types.ts';
+
+/** Bytes of a mark: head, array, type, and a string of 12 bytes. */
+export const markSize = headLength + 15;
+/** Bytes of the shortest padding: head, array, type, and the head of an empty string. */
+export const smallestPadding = headLength + 5;
 
 /** What a record may hold. */
 export type Item = number | string | boolean | Uint8Array | readonly Item[];
 
 const initial = 128 << 10;
+/** Bytes that a batch keeps for the next. */
+const largest = 1 << 20;
 /** Bytes of the longest CBOR head or float. */
 const longestHead = 9;
 
@@ -24,6 +33,8 @@ export class RecordBatch {
   #bytes = new Uint8Array(initial);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
+  #seed = 0;
+  #sum = 0;
 
   /** Bytes gathered. */
   get length(): number {
@@ -35,8 +46,19 @@ export class RecordBatch {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  clear(): void {
+  /** CRC-32C over the CRCs of the records, in order. */
+  get sum(): number {
+    return this.#sum;
+  }
+
+  /** Begins anew; the CRC of each record goes on from `seed`. A buffer that was needed once is let go. */
+  clear(seed = 0): void {
     this.#length = 0;
+    this.#seed = seed;
+    this.#sum = 0;
+    if (this.#bytes.length <= largest) return;
+    this.#bytes = new Uint8Array(initial);
+    this.#view = new DataView(this.#bytes.buffer);
   }
 
   /** Adds a record and returns its size, head included. Throws `message.unbounded` when it is longer than a record may be. */
@@ -50,8 +72,47 @@ export class RecordBatch {
       this.#length = at;
       throw new VigieError('message.unbounded', `a record of ${size} bytes; ${maximumPayload} is the most`);
     }
-    writeHead(this.#bytes, at, size - headLength);
+    this.#finish(at, size);
     return size;
+  }
+
+  /** Adds a record whose payload is `bytes[from..to)` and returns its size. */
+  addEncoded(bytes: Uint8Array, from: number, to: number): number {
+    const at = this.#length;
+    const size = headLength + to - from;
+    this.#reserve(size);
+    this.#bytes.set(bytes.subarray(from, to), at + headLength);
+    this.#length += size;
+    this.#finish(at, size);
+    return size;
+  }
+
+  /** Adds a mark (groups.ts) of {@link markSize} bytes. */
+  addMark(from: number, sum: number, synced: number): void {
+    const at = this.#length;
+    this.#reserve(markSize);
+    const payload = at + headLength;
+    this.#bytes.set([array | 2, markRecord, byteString | 12], payload);
+    this.#view.setUint32(payload + 3, from);
+    this.#view.setUint32(payload + 7, sum);
+    this.#view.setUint32(payload + 11, synced);
+    this.#length += markSize;
+    this.#finish(at, markSize);
+  }
+
+  /** Adds a record of nothing that takes `size` bytes, at least {@link smallestPadding}. */
+  addPadding(size: number): void {
+    const at = this.#length;
+    this.#reserve(size);
+    const length = size - smallestPadding;
+    this.#bytes.set([array | 2, paddingRecord, byteString | 25, length >>> 8, length & 0xff], at + headLength);
+    this.#bytes.fill(0, at + smallestPadding, at + size);
+    this.#length += size;
+    this.#finish(at, size);
+  }
+
+  #finish(at: number, size: number): void {
+    this.#sum = crc32cOf(writeHead(this.#bytes, at, size - headLength, this.#seed), this.#sum);
   }
 
   #item(item: Item): void {

@@ -1,8 +1,16 @@
-/** Which segment to empty, so that the journal takes at most about twice what lives in it. */
-import type { Segment } from './segments.ts';
+/** Empties segments, so that the journal takes at most about twice what lives in it. */
+import type { Log } from '../../agent/ports.ts';
+import type { Contents, Move } from './contents.ts';
+import { wholeRecords } from './groups.ts';
+import type { SegmentReader } from './reader.ts';
+import { headLength, lengthAt, recordAt } from './record.ts';
+import { headerLength, type Segment } from './segment.ts';
 
 /** Part of a full segment that a small one counts for, so that many restarts do not leave many small files. */
 const smallest = 1 / 4;
+/** Bytes that are looked through in one step at least, and at most: a step must not be felt. */
+const shortStep = 32 << 10;
+const longStep = 128 << 10;
 
 /**
  * The segment whose live records are to be moved on, or undefined when it is not worth it yet. `sealed` are the
@@ -21,9 +29,109 @@ export function chooseVictim(sealed: readonly Segment[], segmentBytes: number): 
     space += cost;
     live += segment.live;
     const part = segment.live / cost;
-    if (i === sealed.length - 1 || segment.live === 0 || part > lowest) return;
+    if (i === sealed.length - 1 || segment.live === 0 || segment.broken || part > lowest) return;
     lowest = part;
     victim = segment;
   });
   return space > 2 * live + 2 * segmentBytes ? victim : undefined;
+}
+
+export class Compaction {
+  readonly #contents: Contents;
+  readonly #reader: SegmentReader;
+  readonly #segmentBytes: number;
+  readonly #log: Log | undefined;
+  #victim: Segment | undefined;
+  /** How far the victim was looked through. */
+  #at = 0;
+  #damaged = 0;
+
+  constructor(contents: Contents, reader: SegmentReader, segmentBytes: number, log: Log | undefined) {
+    this.#log = log;
+    this.#contents = contents;
+    this.#reader = reader;
+    this.#segmentBytes = segmentBytes;
+  }
+
+  /**
+   * One step: puts some live records of the emptiest segment into the batch; `written` are the bytes of the group so
+   * far. Records of segments whose content may be lost with the power are put there all. Gives what was moved.
+   */
+  step(sealed: readonly Segment[], written: number): Move[] {
+    const moves: Move[] = [];
+    for (const segment of sealed)
+      if (segment.suspect && !segment.broken) this.#guard(segment, () => this.#moveAll(segment, moves));
+    if (this.#victim === undefined || this.#victim.live === 0 || !sealed.includes(this.#victim)) {
+      this.#victim = chooseVictim(sealed, this.#segmentBytes);
+      this.#at = headerLength;
+    }
+    const victim = this.#victim;
+    if (victim !== undefined) this.#guard(victim, () => this.#moveSome(victim, written, moves));
+    return moves;
+  }
+
+  /** Records that were found damaged since this was last asked. */
+  takeDamaged(): number {
+    const damaged = this.#damaged;
+    this.#damaged = 0;
+    return damaged;
+  }
+
+  /** What cannot be read cannot be moved; the group does not fail for it. */
+  #guard(segment: Segment, move: () => void): void {
+    try {
+      move();
+    } catch (error) {
+      segment.broken = true;
+      if (segment === this.#victim) this.#victim = undefined;
+      this.#log?.error('store.unreadable', { file: segment.path, error: String(error) });
+    }
+  }
+
+  #moveSome(victim: Segment, written: number, moves: Move[]): void {
+    // Version 1 has a shorter header, and is looked through whole as what is damaged is.
+    if (victim.version === 1) {
+      this.#moveAll(victim, moves);
+      return;
+    }
+    const length = Math.min(Math.max(2 * written, shortStep), longStep, this.#segmentBytes);
+    let bytes = new Uint8Array(length);
+    let filled = this.#reader.fill(victim, this.#at, bytes);
+    const first = headLength + lengthAt(bytes, 0, Number.POSITIVE_INFINITY);
+    if (first > filled && this.#at + first <= victim.used) {
+      bytes = new Uint8Array(first);
+      filled = this.#reader.fill(victim, this.#at, bytes);
+    }
+    let at = 0;
+    for (;;) {
+      const size = headLength + recordAt(bytes, at, filled, victim.seed);
+      if (size < headLength) break;
+      this.#contents.relocateRecord(bytes, at, victim, this.#at + at, moves);
+      at += size;
+    }
+    if (at === 0) this.#moveAll(victim, moves);
+    this.#at += at;
+  }
+
+  /** Puts everything that lives in a segment into the batch; what is damaged is lost. */
+  #moveAll(victim: Segment, moves: Move[]): void {
+    const bytes = new Uint8Array(victim.used);
+    const filled = this.#reader.fill(victim, 0, bytes);
+    for (const at of wholeRecords(bytes.subarray(0, filled), 0, victim.seed)) {
+      this.#contents.relocateRecord(bytes, at, victim, at, moves);
+    }
+    if (victim.live === 0) return;
+    // The rows of records that nobody can read any more.
+    for (const series of this.#contents.all()) {
+      const { rows } = series;
+      for (let row = rows.next(0); row >= 0; ) {
+        const number = rows.number(row);
+        if (rows.segment(row) === victim.number) {
+          this.#damaged++;
+          this.#contents.remove(series, row);
+        }
+        row = rows.next(number + 1);
+      }
+    }
+  }
 }

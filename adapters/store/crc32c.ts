@@ -26,3 +26,16 @@ export function crc32c(data: Uint8Array, from = 0, to: number = data.length, bef
   for (; i < to; i++) crc = (crc >>> 8) ^ table[(crc ^ data[i]!) & 0xff]!;
   return ~crc >>> 0;
 }
+
+/** CRC-32C of the four bytes of `value`, the low one first; `before` is the CRC of what precedes them. */
+export function crc32cOf(value: number, before = 0): number {
+  const crc = ~before ^ value;
+  return (
+    ~(
+      table[768 + (crc & 0xff)]! ^
+      table[512 + ((crc >>> 8) & 0xff)]! ^
+      table[256 + ((crc >>> 16) & 0xff)]! ^
+      table[crc >>> 24]!
+    ) >>> 0
+  );
+}

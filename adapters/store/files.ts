@@ -7,6 +7,7 @@ import {
   closeSync,
   fdatasync,
   fdatasyncSync,
+  fstatSync,
   fsync,
   fsyncSync,
   ftruncateSync,
@@ -15,6 +16,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -24,6 +26,10 @@ import { dirname } from 'node:path';
 /** A file that is open for writing. */
 export interface OpenFile {
   readonly path: string;
+  /** Length in bytes. */
+  size(): number;
+  /** Fills `into` from `position` on; gives how many bytes there were. */
+  read(into: Uint8Array, position: number): number;
   /** Puts all of `data` at `position` into the page cache. */
   write(data: Uint8Array, position: number): void;
   /** Sets the length; a file made longer this way holds zeros and takes no space for them. */
@@ -36,8 +42,11 @@ export interface OpenFile {
 }
 
 export interface FileSystem {
-  /** `create` makes a new file and fails when there is one; `replace` empties it; `change` opens it as it is. */
-  open(path: string, mode: 'create' | 'replace' | 'change'): OpenFile;
+  /**
+   * `create` makes a new file and fails when there is one; `replace` empties it; `change` opens it as it is; `read`
+   * too, and nothing but reading works.
+   */
+  open(path: string, mode: 'create' | 'replace' | 'change' | 'read'): OpenFile;
   read(path: string): Uint8Array;
   /** Names of the files in a directory, in no order. */
   list(directory: string): readonly string[];
@@ -49,7 +58,7 @@ export interface FileSystem {
   syncDirectory(path: string): Promise<void>;
 }
 
-const flags = { create: 'wx', replace: 'w', change: 'r+' } as const;
+const flags = { create: 'wx+', replace: 'w+', change: 'r+', read: 'r' } as const;
 
 /** Only the owner reads it: what is kept here is where the car was. */
 const fileMode = 0o600;
@@ -62,6 +71,20 @@ class DescriptorFile implements OpenFile {
   constructor(path: string, descriptor: number) {
     this.path = path;
     this.#descriptor = descriptor;
+  }
+
+  size(): number {
+    return fstatSync(this.#descriptor).size;
+  }
+
+  read(into: Uint8Array, position: number): number {
+    let done = 0;
+    while (done < into.length) {
+      const count = readSync(this.#descriptor, into, done, into.length - done, position + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return done;
   }
 
   write(data: Uint8Array, position: number): void {

@@ -1,7 +1,8 @@
-/** What outlives a power cut: the outbox in a journal, small documents replaced whole. */
+/** What outlives a power cut: messages, state and records in one journal, small documents replaced whole. */
 export { type FileDocument, openDocument } from './document.ts';
 export type { DurableOptions } from './durable.ts';
-export type { JournalMetrics } from './journal.ts';
 export { lockDirectory } from './lock.ts';
-export { memoryOutboxStore } from './memory.ts';
-export { type FileOutboxStore, type OutboxStoreOptions, openOutboxStore } from './outbox-store.ts';
+export { type MemoryStore, type MemoryStoreOptions, memoryOutboxStore, memoryStore } from './memory.ts';
+export type { JournalMetrics } from './metrics.ts';
+export type { RecordRule, RecordRules } from './retention.ts';
+export { type FileOutboxStore, openOutboxStore, openStore, type Store, type StoreOptions } from './store.ts';

@@ -1,366 +1,400 @@
 /**
- * A lowdb adapter that appends. `Low.data` is a live collection whose changes queue operations; `write` persists
- * these and nothing else:
+ * A lowdb adapter that appends. `Low.data` is a live collection; `write` persists what has changed in it and nothing
+ * else:
  *
- *     db.data.append(entry);
+ *     db.data.append(…);
  *     await db.write();        // any number of these share one fdatasync
  *
  * Invariants:
- * - A segment is written only while it is the newest, and is synced before the next one is begun. So what is on
- *   the medium after a power cut is what was written up to some moment, but for the newest segment.
- * - Every segment begins with a checkpoint. A segment without live entries goes only when a later checkpoint is
- *   on the medium, and the last sealed one stays, so that one damaged record does not lose the counters.
- * - After a failed write or sync the segment is not trusted any more (Linux forgets which pages failed): what
- *   it held since its last sync is queued again, for a new segment.
+ * - All that has changed when a group is cut goes into this group, and a mark ends it: after a power cut, a group is
+ *   there whole or not at all (groups.ts).
+ * - A segment is written only while it is the newest, and is synced before the next one is begun.
+ * - The first group of every segment holds a checkpoint. A segment in which nothing lives goes only when the group
+ *   that made it so is on the medium, and the last sealed one stays, so that one damaged record does not lose the
+ *   counters.
+ * - After a failed write or sync the segment is not trusted any more (Linux forgets which pages failed): what it got
+ *   since its last sync is written again, to a new segment, with a checkpoint.
  */
-import { Decoder } from 'cbor-x';
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { RecordBatch } from './batch.ts';
-import { chooseVictim } from './compaction.ts';
+import { markSize, type RecordBatch, smallestPadding } from './batch.ts';
+import { Compaction } from './compaction.ts';
+import { Contents, type Medium, type Move, type Removal } from './contents.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from './files.ts';
 import { Flusher } from './flusher.ts';
-import { headLength } from './record.ts';
-import { type Segment, SegmentFiles, type SegmentFindings } from './segments.ts';
-import { type EntryCodec, isSlot, NumberedSeries, type Operation, place, type Residence, type Slot } from './series.ts';
+import { type JournalMetrics, noMetrics } from './metrics.ts';
+import { SegmentReader } from './reader.ts';
+import { wearRecord } from './record-types.ts';
+import { Replay } from './replay.ts';
+import { newSegment, type Segment } from './segment.ts';
+import { SegmentFiles } from './segments.ts';
+import { Wear } from './wear.ts';
 
 export interface JournalOptions {
   /** Bytes after which the next segment is begun; 1 MiB. */
   readonly segmentBytes?: number;
   readonly log?: Log;
   readonly files?: FileSystem;
+  /** Bytes that all files may take; 512 MiB. What is kept in them is bounded elsewhere. */
+  readonly diskBytes?: number;
+  /** Bytes a day that the medium is meant to take (see wear.ts); 4 GiB. */
+  readonly bytesPerDay?: number;
+  /** UTC milliseconds, undefined while nobody knows the time; the system's clock. */
+  readonly now?: () => number | undefined;
 }
 
-/** Counts since the journal was opened. */
-export interface JournalMetrics extends SegmentFindings {
-  segments: number;
-  /** Whole records of a type this version does not know, skipped. */
-  unknown: number;
-  /** Whole records that are not what their type says, skipped. */
-  malformed: number;
-  /** Flushes to the medium. */
-  flushes: number;
-  /** Bytes written, frames and checkpoints included. */
-  written: number;
-  /** Of these, by compaction. */
-  moved: number;
-  /** Writes and flushes that failed. */
-  failures: number;
-}
-
-interface Active {
+interface Current {
   readonly segment: Segment;
   readonly file: OpenFile;
   /** Bytes known to be on the medium. */
   synced: number;
 }
 
-/** A record written again elsewhere, and where it lay. */
-interface Move<E> {
-  readonly slot: Slot<E>;
-  readonly from: Residence;
-  readonly size: number;
+/** What the last group was made of, until it is on the medium. */
+interface Flight {
+  readonly segment: Segment;
+  readonly batch: RecordBatch;
+  readonly base: number;
+  readonly moves: readonly Move[];
 }
 
 const defaultSegmentBytes = 1 << 20;
-/** Bytes from which a write is not made longer. */
-const chunk = 64 << 10;
-/** Bytes that one step of compaction moves at least. */
-const smallestStep = 4096;
+const defaultDiskBytes = 512 * 2 ** 20;
+const defaultBytesPerDay = 4 * 2 ** 30;
+/** Bytes handed to the system at a time. */
+const chunk = 1 << 20;
+const page = 4096;
+/** A group is filled up to the end of a page when that makes it longer by this part at most: the next then begins a
+ * page of its own, which saves writing the shared one twice. */
+const filling = 1 / 8;
 
-export class Journal<E> implements Adapter<NumberedSeries<E>> {
-  readonly #codec: EntryCodec<E>;
-  readonly #segmentBytes: number;
+export class Journal implements Adapter<Contents>, Medium {
+  readonly contents: Contents;
+  readonly wear: Wear;
+  readonly metrics: JournalMetrics = noMetrics();
+  /** Bytes after which the next segment is begun. */
+  readonly segmentBytes: number;
   readonly #log: Log | undefined;
-  readonly #files: FileSystem;
   readonly #store: SegmentFiles;
+  readonly #reader: SegmentReader;
+  readonly #compaction: Compaction;
   readonly #flusher = new Flusher();
-  readonly #decoder = new Decoder({ useRecords: false, mapsAsObjects: false });
-  readonly metrics: JournalMetrics = {
-    segments: 0,
-    damaged: 0,
-    torn: 0,
-    unreadable: 0,
-    aside: 0,
-    unknown: 0,
-    malformed: 0,
-    flushes: 0,
-    written: 0,
-    moved: 0,
-    failures: 0,
-  };
-
-  readonly #batch = new RecordBatch();
+  readonly #segments = new Map<number, Segment>();
   #sealed: Segment[] = [];
-  #active: Active | undefined;
-  #unsynced: Slot<E>[] = [];
-  #unsyncedMoves: Move<E>[] = [];
-  /** Live entries of the segment being emptied. */
-  #moving: { readonly victim: Segment; readonly slots: Slot<unknown>[] } | undefined;
-  #directoryUnsynced = false;
-  /** The newest segment takes nothing more until it is synced. */
-  #sealing = false;
-  /** The last write or flush failed; the next commit begins a new segment and ends with a checkpoint. */
+  #current: Current | undefined;
+  /** The segment to be begun next; it has no file yet. */
+  #upcoming: Segment | undefined;
+  #flight: Flight | undefined;
+  /** The last write or flush failed; the next group says everything there is. */
   #failed = false;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  constructor(directory: string, codec: EntryCodec<E>, options: JournalOptions = {}) {
-    this.#codec = codec;
-    this.#segmentBytes = options.segmentBytes ?? defaultSegmentBytes;
+  constructor(directory: string, options: JournalOptions = {}) {
+    const files = options.files ?? nodeFileSystem;
+    this.segmentBytes = options.segmentBytes ?? defaultSegmentBytes;
     this.#log = options.log;
-    this.#files = options.files ?? nodeFileSystem;
-    this.#store = new SegmentFiles(directory, this.#files, options.log);
+    this.#store = new SegmentFiles(directory, files, options.log);
+    this.#reader = new SegmentReader(files, options.log);
+    this.wear = new Wear(options.bytesPerDay ?? defaultBytesPerDay, options.now ?? Date.now);
+    this.metrics.diskBound = options.diskBytes ?? defaultDiskBytes;
+    this.metrics.flashedBound = this.wear.bound;
+    this.contents = new Contents(this, options.log);
+    this.#compaction = new Compaction(this.contents, this.#reader, this.segmentBytes, options.log);
   }
 
-  /** Rebuilds the collection from the segments; call it once, before the first write. */
-  async read(): Promise<NumberedSeries<E>> {
-    const series = new NumberedSeries<E>(this.#codec);
-    const { segments, unsynced, ...findings } = await this.#store.load((payload, segment) => {
-      let record: unknown;
-      try {
-        record = this.#decoder.decode(payload);
-      } catch (error) {
-        this.metrics.malformed++;
-        this.#log?.warn('store.malformed', { file: segment.path, error: String(error) });
-        return;
-      }
-      const reading = series.replay(record, segment, headLength + payload.length);
-      if (reading !== 'known') this.metrics[reading]++;
+  /** Rebuilds the contents from the segments; call it once, before the first write. */
+  async read(): Promise<Contents> {
+    const replay = new Replay(this.contents);
+    const skipped = new Map<string, number>();
+    const { segments, ...findings } = await this.#store.load((bytes, from, to, place) => {
+      const reading = replay.take(bytes, from, to, place);
+      if (reading === 'known') return;
+      this.metrics[reading]++;
+      const where = `${this.#store.path(place.segment)}: ${reading}`;
+      skipped.set(where, (skipped.get(where) ?? 0) + 1);
     });
-    series.settle();
+    for (const [where, records] of skipped) this.#log?.warn('store.skipped', { where, records });
+    replay.settle();
+    this.wear.resume(replay.wear);
     Object.assign(this.metrics, findings);
-    this.#sealed = segments;
-    if (unsynced.length > 0) {
-      this.#failed = true;
-      for (const segment of unsynced) this.#takeBack(series, segment.slots as Slot<E>[]);
+    for (const segment of segments) this.#segments.set(segment.number, segment);
+    for (const { rows } of this.contents.all()) {
+      rows.weigh((number, bytes) => {
+        this.#segments.get(number)!.live += bytes;
+      });
     }
+    this.#sealed = segments;
+    this.#failed = segments.some(({ suspect }) => suspect);
     this.#count();
-    return series;
+    return this.contents;
   }
 
   /**
-   * Resolves when all operations queued before the call are on the medium. Rejects with `store.failed` when the
-   * disk did not take them; they stay queued for the next call.
+   * Resolves when all that was changed before the call is on the medium. Rejects with `store.failed` when the disk
+   * did not take it; it is tried again with the next call.
    */
-  write(series: NumberedSeries<E>): Promise<void> {
+  write(): Promise<void> {
     this.#next ??= this.#running
       .catch(() => undefined) // that failure was its own callers' to hear
       .then(() => {
         this.#next = undefined;
-        this.#running = this.#commit(series);
+        this.#running = this.#commit(false);
         return this.#running;
       });
     return this.#next;
   }
 
   /**
-   * Hands the queued operations to the operating system, so that the death of the process does not lose them.
-   * Never throws: what cannot be written now is left to the next {@link write}, which says so.
+   * Hands removals to the operating system, so that the death of the process does not lose them. Nothing is done
+   * while anything else waits for a group: what belongs together goes together. Never throws: what cannot be written
+   * now is left to the next {@link write}, which says so.
    */
-  spill(series: NumberedSeries<E>): void {
-    if (this.#failed || this.#sealing) return;
+  spill(): void {
+    const { contents } = this;
+    const current = this.#current;
+    if (this.#failed || current === undefined || current.segment.used >= this.segmentBytes) return;
+    if (contents.segment !== undefined || contents.removals.length === 0) return;
     try {
-      this.#begin(series);
-      this.#drain(series, Number.POSITIVE_INFINITY);
+      const removals = contents.takeRemovals();
+      contents.encodeRemovals(removals);
+      this.#account(removals);
+      this.#mark(current.synced);
+      this.#put(current, contents.batch);
+      contents.dropBatch();
     } catch (error) {
       this.#failed = true;
       this.metrics.failures++;
-      this.#log?.warn('store.failed', { file: this.#store.lastPath, error: String(error) });
+      this.#log?.warn('store.failed', { file: current.segment.path, error: String(error) });
     }
   }
 
-  /** Commits, adds a last copy of the counters and closes the segment. Rejects as {@link write} does. */
-  async close(series: NumberedSeries<E>): Promise<void> {
+  /** Commits, adds a last copy of the counters and closes the files. Rejects as {@link write} does. */
+  async close(): Promise<void> {
     try {
-      await this.write(series);
-      if (this.#active === undefined) return;
-      this.#checkpoint(series);
-      await this.#seal();
-    } catch (cause) {
-      throw cause instanceof VigieError ? cause : this.#failure(cause);
+      await this.write();
+      if (this.#current !== undefined) await this.#commit(true);
     } finally {
-      if (this.#active !== undefined) this.#store.closeQuietly(this.#active.file);
-      this.#active = undefined;
+      if (this.#current !== undefined) this.#store.closeQuietly(this.#current.file);
+      this.#current = undefined;
+      this.#reader.close();
     }
   }
 
-  async #commit(series: NumberedSeries<E>): Promise<void> {
-    const before = this.metrics.written - this.metrics.moved;
+  // For the contents.
+
+  target(): Segment {
+    const segment = this.#current?.segment;
+    if (segment !== undefined && segment.used < this.segmentBytes) return segment;
+    if (this.#upcoming === undefined) {
+      const number = this.#store.nextNumber;
+      this.#upcoming = newSegment(number, this.#store.path(number));
+      this.#segments.set(number, this.#upcoming);
+    }
+    return this.#upcoming;
+  }
+
+  readRecord(number: number, offset: number, size: number): Uint8Array | undefined {
+    const segment = this.#segments.get(number)!;
+    const bytes = this.#reader.read(segment, offset, size);
+    if (bytes === undefined) {
+      this.metrics.damaged++;
+      this.#log?.error('store.damaged', { file: segment.path, offset });
+    }
+    return bytes;
+  }
+
+  async #commit(last: boolean): Promise<void> {
     try {
-      if (this.#failed) this.#abandon(series);
-      const restate = this.#failed;
-      do {
-        if (this.#active !== undefined && this.#active.segment.used >= this.#segmentBytes) await this.#seal();
-        if (series.queued > 0 || restate) this.#begin(series);
-        this.#drain(series, this.#segmentBytes);
-        if (restate && series.queued === 0) this.#checkpoint(series);
-        await this.#sync();
-      } while (series.queued > 0 && this.#active !== undefined && this.#active.segment.used >= this.#segmentBytes);
-      // Unless a spill failed meanwhile: that leaves part of a write behind what the segment holds.
-      if (restate) this.#failed = false;
+      if (this.#failed) this.#abandon();
+      await this.#sealFull();
+      for (const prepare of this.contents.beforeGroup) prepare();
+      this.#group(last);
+      await this.#sync();
+      await this.#sealFull();
     } catch (cause) {
-      this.#failed = true;
       const failure = this.#failure(cause);
-      this.#abandon(series);
+      this.#abandon();
       throw failure;
+    } finally {
+      this.#count();
     }
-    this.#compact(series, this.metrics.written - this.metrics.moved - before);
-    this.#count();
   }
 
-  #failure(cause: unknown): VigieError {
-    this.metrics.failures++;
-    const where = this.#active?.segment.path ?? this.#store.lastPath;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return new VigieError('store.failed', `the journal was not written (${reason}); it is tried again`, {
-      where,
-      cause,
-    });
+  /** Writes all that has changed as one group. */
+  #group(last: boolean): void {
+    const { contents } = this;
+    const restate = this.#failed;
+    if (!restate && !last && contents.segment === undefined && contents.removals.length === 0) return;
+    const segment = contents.begin();
+    const removals = contents.takeRemovals();
+    if (!restate) contents.encodeRemovals(removals);
+    this.#account(removals);
+    const { batch } = contents;
+    const written = batch.length;
+    // Flash that was written too much today is spared what can wait.
+    const wait = this.wear.exceeded && !restate && this.metrics.disk < this.metrics.diskBound / 2;
+    const moves = wait ? [] : this.#compaction.step(this.#sealed, written);
+    this.metrics.moved += batch.length - written;
+    this.#flight = { segment, batch, base: segment.used, moves };
+    const first = this.#current?.segment !== segment;
+    if (first || restate || last) {
+      contents.encodeCheckpoint();
+      batch.add([wearRecord, this.wear.day, this.wear.today]);
+    }
+    if (first) this.#begin(segment);
+    const current = this.#current!;
+    this.#mark(current.synced);
+    this.#put(current, batch);
+    contents.takeBatch();
+    this.#failed = false;
   }
 
-  /** Makes a segment when there is none to write to. */
-  #begin(series: NumberedSeries<E>): void {
-    if (this.#active !== undefined) return;
-    const { segment, file } = this.#store.create(this.#segmentBytes);
-    this.#active = { segment, file, synced: 0 };
-    this.#directoryUnsynced = true;
-    this.#checkpoint(series);
+  #begin(segment: Segment): void {
+    const file = this.#store.create(segment, this.#sealed.at(-1), this.segmentBytes);
+    this.#current = { segment, file, synced: 0 };
+    this.#upcoming = undefined;
   }
 
-  #checkpoint(series: NumberedSeries<E>): void {
-    this.#batch.clear();
-    this.#batch.add(series.checkpoint());
-    this.#append();
+  /** Ends the group in the batch with its mark, at the end of a page when that is near. */
+  #mark(synced: number): void {
+    const { contents } = this;
+    const from = contents.begin().used;
+    const { batch } = contents;
+    const rest = page - ((from + batch.length + markSize) % page);
+    if (rest >= smallestPadding && rest <= batch.length * filling) batch.addPadding(rest);
+    batch.addMark(from, batch.sum, synced);
   }
 
   /** Writes the batch; when that throws, the segment holds what it held before. */
-  #append(): void {
-    const { segment, file } = this.#active!;
-    file.write(this.#batch.bytes, segment.used);
-    segment.used += this.#batch.length;
-    this.metrics.written += this.#batch.length;
+  #put({ segment, file }: Current, batch: RecordBatch): void {
+    const { bytes } = batch;
+    for (let at = 0; at < bytes.length; at += chunk) {
+      file.write(bytes.subarray(at, Math.min(at + chunk, bytes.length)), segment.used + at);
+    }
+    segment.used += bytes.length;
+    this.metrics.written += bytes.length;
   }
 
-  /** Writes queued operations until the segment holds `limit` bytes; those not written stay queued. */
-  #drain(series: NumberedSeries<E>, limit: number): void {
-    if (this.#active === undefined || series.queued === 0) return;
-    const { segment } = this.#active;
-    const operations = series.takeOperations();
-    const batch = this.#batch;
-    let done = 0;
-    try {
-      while (done < operations.length && segment.used < limit) {
-        const sizes: number[] = [];
-        batch.clear();
-        for (let i = done; i < operations.length; i++) {
-          if (batch.length >= chunk || segment.used + batch.length >= limit) break;
-          const record = series.record(operations[i]!);
-          sizes.push(record === undefined ? 0 : batch.add(record));
-        }
-        this.#append();
-        for (const size of sizes) this.#written(operations[done++]!, segment, size);
-      }
-    } finally {
-      if (done < operations.length) series.returnOperations(operations.slice(done));
-    }
-  }
-
-  #written(operation: Operation<E>, segment: Segment, size: number): void {
-    if (size === 0 || !isSlot(operation)) return;
-    if (operation.residence === undefined) {
-      this.#unsynced.push(operation);
-    } else {
-      this.#unsyncedMoves.push({ slot: operation, from: operation.residence, size: operation.size });
-      this.metrics.moved += size;
-    }
-    place(operation, segment, size);
+  /** What was removed no longer lives in its segment. */
+  #account(removals: readonly Removal[]): void {
+    for (const { segment, size } of removals) this.#segments.get(segment)!.live -= size;
   }
 
   /** Puts on the medium what was written, then lets go of the segments that nobody needs any more. */
   async #sync(): Promise<void> {
-    const active = this.#active;
-    if (active === undefined || active.synced === active.segment.used) return;
-    if (this.#directoryUnsynced) {
-      await this.#files.syncDirectory(this.#store.directory);
-      this.#directoryUnsynced = false;
-    }
-    const upTo = active.segment.used;
-    const slots = this.#unsynced;
-    const moves = this.#unsyncedMoves;
-    const dead = this.#sealed.slice(0, -1).filter((segment) => segment.live === 0);
-    this.#unsynced = [];
-    this.#unsyncedMoves = [];
-    try {
-      await this.#flusher.flush(active.file);
-    } catch (error) {
-      this.#unsynced = slots.concat(this.#unsynced);
-      this.#unsyncedMoves = moves.concat(this.#unsyncedMoves);
-      throw error;
-    }
+    const current = this.#current;
+    if (current === undefined || current.synced === current.segment.used) return;
+    await this.#store.syncNames();
+    const upTo = current.segment.used;
+    const dead = this.#dead();
+    await this.#flusher.flush(current.file);
     this.metrics.flushes++;
-    active.synced = upTo;
-    if (dead.length === 0) return;
-    this.#sealed = this.#sealed.filter((segment) => !dead.includes(segment));
-    for (const segment of dead) this.#store.remove(segment.path);
-  }
-
-  async #seal(): Promise<void> {
-    this.#sealing = true;
-    try {
-      await this.#sync();
-      const { segment, file } = this.#active!;
-      this.#sealed.push(segment);
-      this.#active = undefined;
-      this.#store.closeQuietly(file);
-    } finally {
-      this.#sealing = false;
+    this.wear.flushed(current.synced, upTo);
+    current.synced = upTo;
+    if (this.#flight !== undefined) {
+      this.contents.giveBack(this.#flight.batch);
+      this.#flight = undefined;
+      for (const segment of this.#sealed) segment.suspect = false;
     }
+    for (const segment of dead) this.#release(segment);
   }
 
-  /** Gives up the newest segment and queues again what is not known to be on the medium. */
-  #abandon(series: NumberedSeries<E>): void {
-    const active = this.#active;
-    this.#active = undefined;
-    this.#moving = undefined;
-    for (const { slot, from, size } of this.#unsyncedMoves) if (slot.entry !== undefined) place(slot, from, size);
-    this.#takeBack(series, this.#unsynced);
-    this.#unsynced = [];
-    this.#unsyncedMoves = [];
-    if (active === undefined) return;
-    if (active.synced === 0) {
-      this.#store.discard(active.segment.path, active.file);
+  /** Segments that nobody needs once what was written is on the medium. */
+  #dead(): readonly Segment[] {
+    const dead: Segment[] = [];
+    let before: Segment | undefined;
+    for (const segment of this.#sealed.slice(0, -1)) {
+      // Its header tells where the records of the one before it end, as long as that is not cut off there.
+      const needed = before !== undefined && !before.clean;
+      if (segment.live === 0 && !needed && !segment.stuck) dead.push(segment);
+      before = segment;
+    }
+    return dead;
+  }
+
+  #release(segment: Segment): void {
+    this.#reader.forget(segment);
+    segment.stuck = !this.#store.release(segment.path, segment.used >= this.segmentBytes);
+    if (segment.stuck) return;
+    this.#sealed = this.#sealed.filter((one) => one !== segment);
+    this.#segments.delete(segment.number);
+  }
+
+  /** Puts a full segment on the medium; the next is begun only after that. */
+  async #sealFull(): Promise<void> {
+    if (this.#current === undefined || this.#current.segment.used < this.segmentBytes) return;
+    await this.#sync();
+    for (const one of this.#sealed) {
+      // What the disk refused is tried again now and then.
+      one.stuck = false;
+      if (!one.clean) await this.#store.cut(one);
+    }
+    const { segment, file } = this.#current;
+    this.#sealed.push(segment);
+    this.#current = undefined;
+    this.#store.closeQuietly(file);
+  }
+
+  /** Gives up the newest segment; what is not known to be on the medium waits again. */
+  #abandon(): void {
+    const { contents } = this;
+    const current = this.#current;
+    const flight = this.#flight;
+    this.#current = undefined;
+    this.#upcoming = undefined;
+    this.#flight = undefined;
+    this.#failed = true;
+    // The checkpoint of the next group says what these would have said.
+    this.#account(contents.takeRemovals());
+    // The group failed when it was written, or when it was flushed and others wait behind it.
+    const flushed = flight !== undefined && flight.batch !== contents.batch;
+    if (flight !== undefined) this.#moveBack(flight);
+    contents.rebase();
+    if (flushed) contents.relocate(flight.batch.bytes, flight.segment, flight.base);
+    if (current === undefined) return;
+    const { segment, file, synced } = current;
+    this.#reader.forget(segment);
+    if (synced === 0) {
+      this.#store.discard(segment.path, file);
     } else {
-      this.#store.closeQuietly(active.file);
-      this.#sealed.push(active.segment);
+      segment.used = synced;
+      segment.clean = false;
+      this.#store.closeQuietly(file);
+      this.#sealed.push(segment);
     }
   }
 
-  #takeBack(series: NumberedSeries<E>, slots: readonly Slot<E>[]): void {
-    for (const slot of slots) if (slot.entry !== undefined) place(slot, undefined, 0);
-    series.requeue(slots);
+  #moveBack({ segment, moves }: Flight): void {
+    for (const { series, number, from, to } of moves) {
+      const { rows } = series;
+      const row = rows.find(number);
+      const home = this.#segments.get(from.segment);
+      if (row < 0 || home === undefined || rows.segment(row) !== to.segment || rows.offset(row) !== to.offset) continue;
+      rows.move(row, from);
+      segment.live -= to.size;
+      home.live += from.size;
+    }
   }
 
-  /** One step: queues some live records of the emptiest segment for the next commit. */
-  #compact(series: NumberedSeries<E>, written: number): void {
-    if (this.#moving === undefined) {
-      const victim = chooseVictim(this.#sealed, this.#segmentBytes);
-      if (victim === undefined) return;
-      this.#moving = { victim, slots: victim.slots.filter((slot) => slot.residence === victim).reverse() };
-    }
-    const { victim, slots } = this.#moving;
-    let budget = Math.min(Math.max(2 * written, smallestStep), this.#segmentBytes);
-    while (budget > 0 && slots.length > 0) {
-      const slot = slots.pop()!;
-      if (slot.residence !== victim) continue;
-      series.queueMove(slot as Slot<E>);
-      budget -= slot.size;
-    }
-    if (slots.length === 0) this.#moving = undefined;
+  #failure(cause: unknown): VigieError {
+    this.metrics.failures++;
+    const where = this.#current?.segment.path ?? this.#store.lastPath;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `the journal was not written (${reason}); it is tried again`;
+    return new VigieError('store.failed', message, { where, cause });
   }
 
   #count(): void {
-    this.metrics.segments = this.#sealed.length + (this.#active === undefined ? 0 : 1);
+    const { metrics } = this;
+    metrics.damaged += this.#compaction.takeDamaged();
+    const segments = this.#current === undefined ? this.#sealed : [...this.#sealed, this.#current.segment];
+    metrics.segments = segments.length;
+    metrics.spares = this.#store.spares;
+    metrics.live = segments.reduce((sum, { live }) => sum + live, 0);
+    metrics.disk = segments.reduce((sum, { used }) => sum + used, 0) + metrics.spares * this.segmentBytes;
+    metrics.flashed = this.wear.total;
+    metrics.flashedToday = this.wear.today;
   }
 }

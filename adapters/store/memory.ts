@@ -1,26 +1,177 @@
-/** The outbox store that keeps nothing: for replays and tests. */
-import type { OutboxEntry, OutboxStore } from '../../agent/ports.ts';
-import { outboxCodec } from './outbox-entry.ts';
-import { NumberedSeries } from './series.ts';
+/** The store that keeps nothing beyond the process: for replays and tests. */
+import type {
+  Memory,
+  OutboxEntry,
+  OutboxReference,
+  OutboxStore,
+  RecordStore,
+  StoredRecord,
+} from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { entryBytes } from './message-record.ts';
+import { checked } from './outbox-store.ts';
+import { firstTime, horizon, type RecordRules, ruleOf } from './retention.ts';
+import { statesIn } from './states.ts';
+import { decodeValue, encodeValue } from './values.ts';
 
-/** An empty store; `append` throws `input.malformed` for a sequence number that was used, as the file store does. */
+export interface MemoryStore {
+  readonly outbox: OutboxStore;
+  readonly memory: Memory;
+  readonly records: RecordStore;
+  close(): Promise<void>;
+}
+
+export interface MemoryStoreOptions {
+  /** Retention of collections, as in the store on disk. */
+  readonly records?: RecordRules;
+  /** UTC milliseconds for the age of records; undefined while nobody knows the time, which it is unless given. */
+  readonly now?: () => number | undefined;
+}
+
+/** An empty store. Throws as the store on disk does. */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  let numbers = 0;
+  const states = statesIn({ first: [], put: () => numbers++, remove: () => undefined }, undefined);
+  const records = new MemoryRecords(options);
+  const commit = async (): Promise<void> => states.look();
+  return { outbox: memoryOutbox(commit), memory: states, records, async close() {} };
+}
+
+/** The outbox of a {@link memoryStore} of which nothing else is used. */
 export function memoryOutboxStore(): OutboxStore {
-  const series = new NumberedSeries<OutboxEntry>(outboxCodec);
+  return memoryStore().outbox;
+}
+
+function memoryOutbox(commit: () => Promise<void>): OutboxStore {
+  const classes = new Map<number, { next: number; readonly entries: Map<number, OutboxEntry> }>();
+  let bytes = 0;
+  const size = ({ payload, correlation }: OutboxEntry) => entryBytes(payload.length, correlation?.length ?? 0);
+  const find = (priority: number, seq: number) => classes.get(priority)?.entries.get(seq);
   return {
     volatile: true,
-    entries: () => series.values(),
-    nextSeq: (priorityClass) => series.next(priorityClass),
+    *entries() {
+      for (const priority of [...classes.keys()].sort((a, b) => a - b)) {
+        for (const entry of classes.get(priority)!.entries.values()) yield referenceTo(entry);
+      }
+    },
+    nextSeq: (priority) => classes.get(priority)?.next ?? 0,
     get bytes() {
-      return series.bytes;
+      return bytes;
     },
+    reference(priority, seq) {
+      const entry = find(priority, seq);
+      return entry && referenceTo(entry);
+    },
+    load: find,
     append(entry) {
-      series.append(entry);
-      series.takeOperations();
+      const { class: priority, seq } = checked(entry);
+      const line = classes.get(priority) ?? { next: 0, entries: new Map<number, OutboxEntry>() };
+      if (!Number.isSafeInteger(seq) || seq < line.next) {
+        throw new VigieError('input.malformed', `number ${seq} of series ${priority}; ${line.next} is free`);
+      }
+      classes.set(priority, line);
+      line.entries.set(seq, entry);
+      line.next = seq + 1;
+      bytes += size(entry);
     },
-    acknowledge(priorityClass, seq) {
-      series.remove(priorityClass, seq);
-      series.takeOperations();
+    acknowledge(priority, seq) {
+      const entry = find(priority, seq);
+      if (entry === undefined) return;
+      classes.get(priority)!.entries.delete(seq);
+      bytes -= size(entry);
     },
-    async commit() {},
+    commit,
   };
+}
+
+function referenceTo({ class: priority, seq, kind, at, retain, payload }: OutboxEntry): OutboxReference {
+  return { class: priority, seq, kind, at, retain, bytes: payload.length };
+}
+
+/** A record whose value is kept as bytes, so that nobody can change it. */
+interface KeptRecord {
+  readonly id: string;
+  readonly at: number;
+  readonly value: Uint8Array;
+}
+
+interface KeptCollection {
+  readonly byId: Map<string, KeptRecord>;
+  /** Ascending by time, then by id. */
+  ordered: KeptRecord[];
+  bytes: number;
+}
+
+/** Collections may be this much larger than they should, so that not every record costs a look for the oldest. */
+const slack = 1.1;
+
+class MemoryRecords implements RecordStore {
+  readonly #options: MemoryStoreOptions;
+  readonly #collections = new Map<string, KeptCollection>();
+
+  constructor(options: MemoryStoreOptions) {
+    this.#options = options;
+  }
+
+  put(collection: string, { id, at, record }: StoredRecord): void {
+    if (collection === '') throw new VigieError('input.malformed', 'a collection must have a name');
+    if (!Number.isFinite(at))
+      throw new VigieError('input.malformed', `record ${id} of ${collection}: ${at} is no time`);
+    const kept = { id, at, value: encodeValue(record, `record ${id} of ${collection}`).slice() };
+    const into = this.#collection(collection);
+    const { byId, ordered } = into;
+    const before = byId.get(id);
+    if (before !== undefined) {
+      ordered.splice(ordered.indexOf(before), 1);
+      into.bytes -= before.value.length;
+    }
+    byId.set(id, kept);
+    let place = ordered.length;
+    while (place > 0 && compare(kept, ordered[place - 1]!) < 0) place--;
+    ordered.splice(place, 0, kept);
+    into.bytes += kept.value.length;
+    this.#retire(collection, into);
+  }
+
+  get(collection: string, id: string): StoredRecord | undefined {
+    const kept = this.#collections.get(collection)?.byId.get(id);
+    return kept && opened(kept);
+  }
+
+  *list(collection: string, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): Generator<StoredRecord> {
+    const all = this.#collections.get(collection)?.ordered ?? [];
+    for (const kept of all.filter(({ at }) => at >= from && at < to)) yield opened(kept);
+  }
+
+  #retire(name: string, collection: KeptCollection): void {
+    const { byId, ordered } = collection;
+    const rule = ruleOf(name, this.#options.records ?? {});
+    const before = horizon(rule, this.#options.now?.());
+    const tooOld = ({ at }: KeptRecord) => at >= firstTime && at < before;
+    const tooMuch = collection.bytes > rule.bytes * slack;
+    if (!tooMuch && !ordered.some(tooOld)) return;
+    collection.ordered = ordered.filter((kept) => {
+      if (!tooOld(kept) && !(tooMuch && collection.bytes > rule.bytes)) return true;
+      collection.bytes -= kept.value.length;
+      byId.delete(kept.id);
+      return false;
+    });
+  }
+
+  #collection(name: string): KeptCollection {
+    let collection = this.#collections.get(name);
+    if (collection === undefined) {
+      collection = { byId: new Map(), ordered: [], bytes: 0 };
+      this.#collections.set(name, collection);
+    }
+    return collection;
+  }
+}
+
+function compare(a: KeptRecord, b: KeptRecord): number {
+  return a.at - b.at || (a.id < b.id ? -1 : 1);
+}
+
+function opened({ id, at, value }: KeptRecord): StoredRecord {
+  return { id, at, record: decodeValue(value) };
 }

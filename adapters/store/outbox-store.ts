@@ -1,86 +1,112 @@
-/** The outbox store on disk: a journal behind lowdb. */
-import { Low } from 'lowdb';
-import type { Log, OutboxEntry, OutboxStore } from '../../agent/ports.ts';
+/** The outbox in the journal. */
+import type { OutboxEntry, OutboxReference, OutboxStore } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { FileSystem } from './files.ts';
-import { Journal, type JournalMetrics } from './journal.ts';
-import { outboxCodec } from './outbox-entry.ts';
+import type { Contents, Series } from './contents.ts';
+import {
+  entryBytes,
+  entryRecord,
+  entryTraits,
+  longestCorrelation,
+  readEntry,
+  referenceOf,
+  rowBytes,
+} from './message-record.ts';
 import { maximumPayload } from './record.ts';
-import { NumberedSeries } from './series.ts';
-
-export interface OutboxStoreOptions {
-  /** Bytes after which the next journal segment is begun; 1 MiB. */
-  readonly segmentBytes?: number;
-  readonly log?: Log;
-  readonly files?: FileSystem;
-  /** Milliseconds after which an acknowledgement is on disk without a commit of the caller's; 1,000. */
-  readonly settleWithin?: number;
-}
-
-export interface FileOutboxStore extends OutboxStore {
-  readonly metrics: Readonly<JournalMetrics>;
-  /** Puts everything on disk and lets go of the files; rejects with `store.failed` when it could not. */
-  close(): Promise<void>;
-}
 
 /** Room for the members of an entry beside payload and correlation data, kind included. */
 const entryRoom = 1 << 16;
 
-/**
- * Opens the store in `directory`, making it when there is none. Damaged data is skipped, counted and logged, never
- * an error. The store is the only one on its directory, and appended payloads must not be changed any more.
- *
- * `acknowledge` is in the page cache when it returns and on disk with the next flush; `append` is on disk when a
- * later `commit` resolves, and only then may the entry be published: after a power cut the number of an entry that
- * was not committed is given out again. `commit` rejects with `store.failed`, naming the file, when the disk does
- * not take it; the store goes on in memory and the next commit tries everything again.
- *
- * Rejects with `store.failed` when the directory cannot be listed.
- */
-export async function openOutboxStore(directory: string, options: OutboxStoreOptions = {}): Promise<FileOutboxStore> {
-  const journal = new Journal<OutboxEntry>(directory, outboxCodec, options);
-  const db = new Low(journal, new NumberedSeries<OutboxEntry>(outboxCodec));
-  await db.read();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let closing: Promise<void> | undefined;
+/** What the outbox needs of the store. */
+export interface OutboxDuties {
+  commit(): Promise<void>;
+  /** Something was acknowledged. */
+  acknowledged(): void;
+}
 
-  const commit = async (): Promise<void> => {
-    if (closing !== undefined) {
-      throw new VigieError('store.failed', 'the outbox store is closed', { where: directory });
+export function outboxStore(contents: Contents, { commit, acknowledged }: OutboxDuties): OutboxStore {
+  const { kinds } = contents;
+  const classes = new Map<number, Series>();
+  let bytes = 0;
+
+  const watch = (series: Series): void => {
+    classes.set(series.name as number, series);
+    series.forget = (row) => {
+      bytes -= rowBytes(series.rows, row);
+    };
+  };
+
+  const classOf = (priority: number): Series => {
+    let series = classes.get(priority);
+    if (series === undefined) {
+      series = contents.series(priority);
+      watch(series);
     }
-    clearTimeout(timer);
-    timer = undefined;
-    await db.write();
+    return series;
   };
 
-  const settle = (): void => {
-    timer = undefined;
-    commit().catch((error: unknown) => options.log?.warn('store.failed', { error: String(error) }));
+  const references = function* (): Generator<OutboxReference, void, undefined> {
+    for (const priority of [...classes.keys()].sort((a, b) => a - b)) {
+      const { rows } = classes.get(priority)!;
+      for (let row = rows.next(0); row >= 0; ) {
+        const reference = referenceOf(priority, rows, row, kinds);
+        yield reference;
+        row = rows.next(reference.seq + 1);
+      }
+    }
   };
+
+  for (const series of contents.all()) if (typeof series.name === 'number') watch(series);
+  for (const { rows } of classes.values()) {
+    for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) bytes += rowBytes(rows, row);
+  }
 
   return {
-    metrics: journal.metrics,
-    entries: () => db.data.values(),
-    nextSeq: (priorityClass) => db.data.next(priorityClass),
+    entries: references,
+    nextSeq: (priority) => classes.get(priority)?.next ?? 0,
     get bytes() {
-      return db.data.bytes;
+      return bytes;
+    },
+    reference(priority, seq) {
+      const rows = classes.get(priority)?.rows;
+      const row = rows?.find(seq) ?? -1;
+      return rows === undefined || row < 0 ? undefined : referenceOf(priority, rows, row, kinds);
+    },
+    load(priority, seq) {
+      const series = classes.get(priority);
+      const row = series?.rows.find(seq) ?? -1;
+      if (series === undefined || row < 0) return undefined;
+      const cursor = contents.read(series, row);
+      return cursor === undefined ? undefined : readEntry(cursor);
     },
     append(entry) {
-      if (entry.payload.length + (entry.correlation?.length ?? 0) + entryRoom > maximumPayload) {
-        throw new VigieError('message.unbounded', `an entry of ${entry.payload.length} bytes is too long to be kept`);
-      }
-      db.data.append(entry);
+      const traits = entryTraits(checked(entry), kinds);
+      if (traits === undefined) throw new VigieError('message.unbounded', `kind ${entry.kind}: too many kinds`);
+      const series = classOf(entry.class);
+      contents.append(series, entry.seq, entryRecord(entry), traits);
+      bytes += entryBytes(entry.payload.length, entry.correlation?.length ?? 0);
     },
-    acknowledge(priorityClass, seq) {
-      if (!db.data.remove(priorityClass, seq) || closing !== undefined) return;
-      journal.spill(db.data);
-      timer ??= setTimeout(settle, options.settleWithin ?? 1000).unref();
+    acknowledge(priority, seq) {
+      const series = classes.get(priority);
+      const row = series?.rows.find(seq) ?? -1;
+      if (series === undefined || row < 0) return;
+      contents.remove(series, row);
+      acknowledged();
     },
     commit,
-    close() {
-      clearTimeout(timer);
-      closing ??= journal.close(db.data);
-      return closing;
-    },
   };
+}
+
+/** The entry, when it is one that can be kept. Throws `input.malformed` and `message.unbounded`. */
+export function checked(entry: OutboxEntry): OutboxEntry {
+  const { class: priority, payload, correlation } = entry;
+  if (!Number.isSafeInteger(priority) || priority < 0) {
+    throw new VigieError('input.malformed', `class ${priority}: it must be an integer from 0`);
+  }
+  if (payload.length + (correlation?.length ?? 0) + entryRoom > maximumPayload) {
+    throw new VigieError('message.unbounded', `an entry of ${payload.length} bytes is too long to be kept`);
+  }
+  if (correlation !== undefined && correlation.length > longestCorrelation) {
+    throw new VigieError('message.unbounded', `correlation data of ${correlation.length} bytes`);
+  }
+  return entry;
 }

@@ -1,16 +1,15 @@
 /**
- * How records lie in a segment file. A segment starts with 8 bytes, `VIGIEJ` 0 1 (the last is the version); then
- * records without gaps:
+ * How records lie in a segment file, one after the other:
  *
  *      0        1..3            4..7               8..
  *     | 0xA5 | length | CRC-32C of 1..3, 8.. | payload |      integers little-endian
  *
- * The payload is one CBOR item, so the payloads in order are a CBOR sequence (RFC 8742). The file was made
- * longer than its records: zeros up to its end are the end of the segment, not damage.
+ * The payload is one CBOR array that starts with its type (record-types.ts), so the payloads in order are a CBOR
+ * sequence (RFC 8742). The CRC goes on from that of the segment's number: a segment file is used again when nothing
+ * in it lives, and what it held before does not count as records of the new one.
  */
 import { crc32c } from './crc32c.ts';
 
-export const segmentMark: Uint8Array = Uint8Array.of(0x56, 0x49, 0x47, 0x49, 0x45, 0x4a, 0, 1);
 export const headLength = 8;
 /** Longest payload in bytes. */
 export const maximumPayload = 0xff_ffff;
@@ -18,78 +17,52 @@ export const maximumPayload = 0xff_ffff;
 const marker = 0xa5;
 
 /** CRC over the length and the payload of the record at `at`. */
-function check(bytes: Uint8Array, at: number, length: number): number {
-  return crc32c(bytes, at + headLength, at + headLength + length, crc32c(bytes, at + 1, at + 4));
+function check(bytes: Uint8Array, at: number, length: number, seed: number): number {
+  return crc32c(bytes, at + headLength, at + headLength + length, crc32c(bytes, at + 1, at + 4, seed));
 }
 
-/** Writes the head before a payload of `length` bytes that is in place already at `at` + 8. */
-export function writeHead(bytes: Uint8Array, at: number, length: number): void {
+/** Writes the head before a payload of `length` bytes that is in place already at `at` + 8; gives the CRC. */
+export function writeHead(bytes: Uint8Array, at: number, length: number, seed: number): number {
   bytes[at] = marker;
   bytes[at + 1] = length & 0xff;
   bytes[at + 2] = (length >>> 8) & 0xff;
   bytes[at + 3] = length >>> 16;
-  const crc = check(bytes, at, length);
+  const crc = check(bytes, at, length, seed);
   bytes[at + 4] = crc & 0xff;
   bytes[at + 5] = (crc >>> 8) & 0xff;
   bytes[at + 6] = (crc >>> 16) & 0xff;
   bytes[at + 7] = crc >>> 24;
+  return crc;
+}
+
+/** Payload length that the head at `at` tells, or -1 when there is no room for it before `end`. */
+export function lengthAt(bytes: Uint8Array, at: number, end: number): number {
+  if (at + headLength > end || bytes[at] !== marker) return -1;
+  const length = bytes[at + 1]! | (bytes[at + 2]! << 8) | (bytes[at + 3]! << 16);
+  return at + headLength + length > end ? -1 : length;
 }
 
 /** Payload length of a whole record at `at`, or -1. */
-function recordAt(bytes: Uint8Array, at: number): number {
-  if (at + headLength > bytes.length || bytes[at] !== marker) return -1;
-  const length = bytes[at + 1]! | (bytes[at + 2]! << 8) | (bytes[at + 3]! << 16);
-  if (at + headLength + length > bytes.length) return -1;
-  const crc = bytes[at + 4]! | (bytes[at + 5]! << 8) | (bytes[at + 6]! << 16) | (bytes[at + 7]! << 24);
-  return crc >>> 0 === check(bytes, at, length) ? length : -1;
+export function recordAt(bytes: Uint8Array, at: number, end: number, seed: number): number {
+  const length = lengthAt(bytes, at, end);
+  return length >= 0 && crcAt(bytes, at) === check(bytes, at, length, seed) ? length : -1;
 }
 
-function startsWithMark(bytes: Uint8Array): boolean {
-  return segmentMark.every((byte, i) => bytes[i] === byte);
+/** The CRC in the head at `at`. */
+export function crcAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at + 4]! | (bytes[at + 5]! << 8) | (bytes[at + 6]! << 16) | (bytes[at + 7]! << 24)) >>> 0;
 }
 
-function allZero(bytes: Uint8Array, from: number): boolean {
-  for (let i = from; i < bytes.length; i++) if (bytes[i] !== 0) return false;
-  return true;
-}
-
-export interface Scan {
-  /** Whole records seen. */
-  readonly records: number;
-  /** Damaged stretches between whole records: each is at least one record lost. */
-  readonly damaged: number;
-  /** The segment ends in something that is neither a record nor zeros. */
-  readonly torn: boolean;
-  /** Where the last whole record ends. */
-  readonly end: number;
-}
-
-/** Calls `visit` for each whole record of a segment, whatever lies between them. Never throws for bad bytes. */
-export function scanSegment(bytes: Uint8Array, visit: (payload: Uint8Array) => void): Scan {
-  let records = 0;
-  let damaged = 0;
-  let at = 0;
-  let end = 0;
-  if (startsWithMark(bytes)) {
-    at = segmentMark.length;
-    end = at;
+/** The whole record that follows damage at `at`, or -1: the heads of our arrays tell most chance bytes apart. */
+export function nextRecord(bytes: Uint8Array, at: number, seed: number): number {
+  for (let next = bytes.indexOf(marker, at + 1); next >= 0; next = bytes.indexOf(marker, next + 1)) {
+    const array = bytes[next + headLength];
+    if (array === undefined) return -1;
+    if (array >= firstArray && array <= lastArray && recordAt(bytes, next, bytes.length, seed) >= 0) return next;
   }
-  for (;;) {
-    const length = recordAt(bytes, at);
-    if (length >= 0) {
-      visit(bytes.subarray(at + headLength, at + headLength + length));
-      records++;
-      at += headLength + length;
-      end = at;
-      continue;
-    }
-    if (allZero(bytes, at)) return { records, damaged, torn: false, end };
-    let next = at;
-    do {
-      next = bytes.indexOf(marker, next + 1);
-    } while (next >= 0 && recordAt(bytes, next) < 0);
-    if (next < 0) return { records, damaged, torn: true, end };
-    damaged++;
-    at = next;
-  }
+  return -1;
 }
+
+/** Heads of CBOR arrays of 1 item to those with a length of four bytes (RFC 8949 §3.1). */
+const firstArray = 0x81;
+const lastArray = 0x9a;

@@ -3,20 +3,16 @@ import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { FileSystem, OpenFile } from './files.ts';
-import { scanSegment, segmentMark } from './record.ts';
-import type { Residence, Slot } from './series.ts';
-
-export interface Segment extends Residence {
-  readonly path: string;
-  /** Bytes of mark and records; the file may be longer. */
-  used: number;
-}
+import { findGroups } from './groups.ts';
+import { headLength, lengthAt } from './record.ts';
+import type { Place } from './rows.ts';
+import { type Header, headerLength, newSegment, readHeader, type Segment, writeHeader } from './segment.ts';
 
 /** What was found when the segments were read. */
 export interface SegmentFindings {
-  /** Stretches of damage between whole records, each skipped. */
+  /** Stretches of damage between whole records, each skipped, and records found damaged later. */
   damaged: number;
-  /** Segments whose end was cut because no whole record followed. */
+  /** Segments that ended in something never completed, which was cut off. */
   torn: number;
   /** Segments that the disk did not give; they are left alone. */
   unreadable: number;
@@ -24,24 +20,41 @@ export interface SegmentFindings {
   aside: number;
 }
 
-export interface LoadedSegments extends SegmentFindings {
-  readonly segments: Segment[];
-  /** Of these, those whose content may not be on the medium yet and could not be put there. */
-  readonly unsynced: readonly Segment[];
+/** Takes the record whose payload is `bytes[from..to)`. */
+export type TakeRecord = (bytes: Uint8Array, from: number, to: number, place: Place) => void;
+
+/** A segment before another one, and where its records end. */
+type Before = Pick<Segment, 'number' | 'used'>;
+
+/** Stands for the end of a segment that could not be read. */
+const unknownEnd = 0xffff_ffff;
+
+interface Listed {
+  readonly number: number;
+  readonly path: string;
+  /** Undefined when there is none or the file cannot be read. */
+  readonly header: Header | undefined;
 }
 
 const pattern = /^(\d{8,})\.journal/;
-
-function newSegment(path: string, used: number): Segment {
-  const slots: Slot<unknown>[] = [];
-  return { path, used, live: 0, slots };
-}
+const spareEnding = '.spare';
+/** Files kept to be used again, so that a steady flow of messages needs no new blocks of the file system. */
+const mostSpares = 3;
 
 export class SegmentFiles {
   readonly directory: string;
   readonly #files: FileSystem;
   readonly #log: Log | undefined;
+  /** What was read of a file last, so that not every segment takes new memory. */
+  #buffer = new Uint8Array(0);
   #last = 0;
+  /** The newest of the segments that the disk did not give. */
+  #unreadable: Before = { number: 0, used: 0 };
+  /** Files that no name of a segment leads to any more, since this moment and for good. */
+  #newSpares: string[] = [];
+  #spares: string[] = [];
+  /** Names have changed since the directory was last put on the medium. */
+  #renamed = false;
 
   constructor(directory: string, files: FileSystem, log: Log | undefined) {
     this.directory = directory;
@@ -49,66 +62,107 @@ export class SegmentFiles {
     this.#log = log;
   }
 
+  /** Files that wait to be used again. */
+  get spares(): number {
+    return this.#spares.length + this.#newSpares.length;
+  }
+
+  /** The number of the segment to be made next. */
+  get nextNumber(): number {
+    return this.#last + 1;
+  }
+
   /**
-   * Reads all segments, oldest first, calling `visit` for every whole record, and makes durable what a killed
+   * Reads all segments, oldest first, calling `take` for every record that counts, and makes durable what a killed
    * process left in the page cache. Throws `store.failed` only when the directory itself cannot be listed:
    * starting empty beside records that exist would give their numbers out again.
    */
-  async load(visit: (payload: Uint8Array, segment: Segment) => void): Promise<LoadedSegments> {
+  async load(take: TakeRecord): Promise<SegmentFindings & { readonly segments: Segment[] }> {
     const findings = { damaged: 0, torn: 0, unreadable: 0, aside: 0 };
     const segments: Segment[] = [];
-    const unsynced: Segment[] = [];
-    const names = this.#names();
-    for (const name of names) {
-      const path = join(this.directory, name);
+    const { listed, limits } = this.#list();
+    for (const [i, { number, path, header }] of listed.entries()) {
       let bytes: Uint8Array;
       try {
-        bytes = this.#files.read(path);
+        bytes = this.#read(path);
       } catch (error) {
         findings.unreadable++;
+        this.#unreadable = { number, used: unknownEnd };
         this.#log?.error('store.unreadable', { file: path, error: String(error) });
         continue;
       }
-      const segment = newSegment(path, 0);
-      const scan = scanSegment(bytes, (payload) => visit(payload, segment));
-      segment.used = scan.end;
-      if (scan.damaged > 0) {
-        findings.damaged += scan.damaged;
-        this.#log?.warn('store.damaged', { file: path, stretches: scan.damaged, records: scan.records });
+      // A later file may be one whose first group never got to the medium: its header tells.
+      const newest = listed.slice(i + 1).every((later) => later.header === undefined);
+      const limit = newest ? undefined : (limits.get(number) ?? Number.POSITIVE_INFINITY);
+      const groups = findGroups(bytes, number, header, limit);
+      const segment = newSegment(number, path, groups.version);
+      segment.used = groups.end;
+      for (const at of groups.records) {
+        const length = lengthAt(bytes, at, bytes.length);
+        const place = { segment: number, offset: at, size: headLength + length };
+        take(bytes, at + headLength, at + headLength + length, place);
       }
-      if (scan.torn && scan.records === 0) {
+      if (groups.damaged > 0) {
+        findings.damaged += groups.damaged;
+        this.#log?.warn('store.damaged', { file: path, stretches: groups.damaged, records: groups.records.length });
+      }
+      if (groups.records.length === 0 && groups.version === 1 && groups.torn) {
         findings.aside++;
         this.#putAside(path);
         continue;
       }
-      if (scan.torn) {
+      if (groups.torn) {
         findings.torn++;
-        this.#log?.warn('store.torn', { file: path, cutAt: scan.end, bytes: bytes.length - scan.end });
+        this.#log?.warn('store.torn', { file: path, cutAt: groups.end, bytes: bytes.length - groups.end });
+      }
+      if (groups.records.length === 0 && newest) {
+        // Begun, and nothing completed in it.
+        this.remove(path);
+        continue;
       }
       segments.push(segment);
-      // The older ones were synced before the next was begun.
-      if (!scan.torn && name !== names.at(-1)) continue;
-      if (!(await this.#makeDurable(segment, scan.torn))) unsynced.push(segment);
+      // The older ones were on the medium, and mostly cut where they end, before the next was begun.
+      if (newest) await this.#makeDurable(segment, bytes, groups.settled);
+      else if (groups.more) await this.cut(segment);
     }
-    return { segments, unsynced, ...findings };
+    this.#buffer = new Uint8Array(0);
+    return { segments, ...findings };
   }
 
-  /** Makes the next segment file, `length` bytes long, and writes its mark. Throws the system's error. */
-  create(length: number): { readonly segment: Segment; readonly file: OpenFile } {
+  /**
+   * Makes the file of a segment that comes after `before`, about `length` bytes long, and writes its header. Throws
+   * the system's error.
+   */
+  create(segment: Segment, before: Segment | undefined, length: number): OpenFile {
     this.#files.makeDirectory(this.directory);
-    const number = this.#last + 1;
-    const path = this.path(number);
-    const file = this.#files.open(path, 'create');
-    this.#last = number;
+    const spare = this.#spares.pop();
+    if (spare !== undefined) {
+      this.#files.rename(spare, segment.path);
+      this.#last = segment.number;
+    }
+    const file = this.#files.open(segment.path, spare === undefined ? 'create' : 'change');
+    this.#last = segment.number;
+    this.#renamed = true;
     try {
-      // A sparse file: fdatasync then need not write a new length each time, and no zeros are written either.
-      file.truncate(length);
-      file.write(segmentMark, 0);
+      // Sparse: fdatasync then need not write a new length each time, and no zeros are written either.
+      if (spare === undefined) file.truncate(length);
+      const previous = before === undefined || before.number < this.#unreadable.number ? this.#unreadable : before;
+      file.write(writeHeader(segment.number, previous, spare !== undefined), 0);
     } catch (error) {
-      this.discard(path, file);
+      this.discard(segment.path, file);
       throw error;
     }
-    return { segment: newSegment(path, segmentMark.length), file };
+    return file;
+  }
+
+  /** Puts names on the medium that have changed, as far as a segment depends on them. */
+  async syncNames(): Promise<void> {
+    if (!this.#renamed) return;
+    const spares = this.#newSpares;
+    await this.#files.syncDirectory(this.directory);
+    this.#renamed = false;
+    this.#newSpares = this.#newSpares.filter((path) => !spares.includes(path));
+    this.#spares.push(...spares);
   }
 
   /** Path of the segment with that number. */
@@ -135,39 +189,116 @@ export class SegmentFiles {
     }
   }
 
-  /** Removes a segment whose records nobody needs; one that stays does no harm when it is read again. */
-  remove(path: string): void {
+  /** Removes a file that nobody needs; false, and said in the log, when the disk refuses. */
+  remove(path: string): boolean {
     try {
       this.#files.remove(path);
+      return true;
     } catch (error) {
       this.#log?.warn('store.remove', { file: path, error: String(error) });
+      return false;
     }
   }
 
-  #names(): readonly string[] {
+  /**
+   * Lets go of a segment whose records nobody needs, keeping the file to be used again when it is a `whole` one; false
+   * when the disk refuses.
+   */
+  release(path: string, whole: boolean): boolean {
+    if (!whole || this.spares >= mostSpares) return this.remove(path);
+    const spare = path + spareEnding;
+    try {
+      this.#files.rename(path, spare);
+    } catch (error) {
+      this.#log?.warn('store.spare', { file: path, error: String(error) });
+      return false;
+    }
+    // Written to only when the old name is gone for good: a power cut must not find new records under it.
+    this.#newSpares.push(spare);
+    this.#renamed = true;
+    return true;
+  }
+
+  /** Cuts off what lies behind the records of a sealed segment, which then is clean. */
+  async cut(segment: Segment): Promise<void> {
+    let file: OpenFile | undefined;
+    segment.clean = false;
+    try {
+      file = this.#files.open(segment.path, 'change');
+      file.truncate(segment.used);
+      await file.sync();
+      segment.clean = true;
+    } catch (error) {
+      this.#log?.warn('store.cut', { file: segment.path, error: String(error) });
+    } finally {
+      if (file !== undefined) this.closeQuietly(file);
+    }
+  }
+
+  /** The files that may hold records, and up to where those of some count. */
+  #list(): { readonly listed: readonly Listed[]; readonly limits: ReadonlyMap<number, number> } {
+    const limits = new Map<number, number>();
+    let listed: Listed[] = [];
+    for (const { number, path } of this.#names()) {
+      const header = this.#header(path);
+      if (header?.version === 2) {
+        if (header.number !== number) {
+          // A file that is used again, of which only the name or only the content reached the medium.
+          this.#log?.info('store.unbegun', { file: path });
+          this.remove(path);
+          continue;
+        }
+        if (header.previousEnd < unknownEnd) limits.set(header.previous, header.previousEnd);
+        const givenUp = listed.filter((one) => one.number > header.previous);
+        for (const one of givenUp) this.remove(one.path);
+        listed = listed.filter((one) => one.number <= header.previous);
+      }
+      listed.push({ number, path, header });
+    }
+    return { listed, limits };
+  }
+
+  #header(path: string): Header | undefined {
+    try {
+      return readHeader(this.#read(path, headerLength));
+    } catch {
+      // Reading the whole file is going to fail as well, and says so.
+      return undefined;
+    }
+  }
+
+  /** The file, or the first bytes of it; good until the next is read. */
+  #read(path: string, most = Number.POSITIVE_INFINITY): Uint8Array {
+    const file = this.#files.open(path, 'read');
+    try {
+      const size = Math.min(file.size(), most);
+      if (this.#buffer.length < size) this.#buffer = new Uint8Array(size);
+      return this.#buffer.subarray(0, file.read(this.#buffer.subarray(0, size), 0));
+    } finally {
+      this.closeQuietly(file);
+    }
+  }
+
+  #names(): readonly { readonly number: number; readonly path: string }[] {
     let names: readonly string[];
     try {
       names = this.#files.list(this.directory);
     } catch (cause) {
       if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
-      throw new VigieError(
-        'store.failed',
-        'the directory of the journal cannot be listed; give the agent access to it',
-        {
-          where: this.directory,
-          cause,
-        },
-      );
+      const message = 'the directory of the journal cannot be listed; give the agent access to it';
+      throw new VigieError('store.failed', message, { where: this.directory, cause });
     }
     const numbered = names.flatMap((name) => {
       const match = pattern.exec(name);
-      return match === null ? [] : [{ name, number: Number(match[1]) }];
+      return match === null ? [] : [{ name, number: Number(match[1]), path: join(this.directory, name) }];
     });
     this.#last = numbered.reduce((last, { number }) => Math.max(last, number), 0);
-    return numbered
-      .filter(({ name }) => name.endsWith('.journal'))
-      .sort((a, b) => a.number - b.number)
-      .map(({ name }) => name);
+    for (const { name, path } of numbered) {
+      if (!name.endsWith(spareEnding)) continue;
+      this.#newSpares.push(path);
+      this.#renamed = true;
+    }
+    return numbered.filter(({ name }) => name.endsWith('.journal')).sort((a, b) => a.number - b.number);
   }
 
   #putAside(path: string): void {
@@ -180,17 +311,19 @@ export class SegmentFiles {
     }
   }
 
-  async #makeDurable(segment: Segment, cut: boolean): Promise<boolean> {
+  async #makeDurable(segment: Segment, bytes: Uint8Array, settled: number): Promise<void> {
     let file: OpenFile | undefined;
     try {
       file = this.#files.open(segment.path, 'change');
-      if (cut) file.truncate(segment.used);
+      file.truncate(segment.used);
+      // Written again: after an fdatasync that failed, the system may take for stored what it only has in its cache.
+      if (settled < segment.used) file.write(bytes.subarray(settled, segment.used), settled);
       await file.sync();
       await this.#files.syncDirectory(this.directory);
-      return true;
     } catch (error) {
+      segment.clean = false;
+      segment.suspect = true;
       this.#log?.error('store.unsynced', { file: segment.path, error: String(error) });
-      return false;
     } finally {
       if (file !== undefined) this.closeQuietly(file);
     }

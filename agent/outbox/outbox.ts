@@ -9,8 +9,8 @@ import {
   PROTOCOL_VERSION,
 } from '../../protocol/schema/message.ts';
 import { upTopic } from '../../protocol/topics.ts';
-import type { Clock, Link, Log, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
-import { SendQueue } from './queue.ts';
+import type { Clock, Link, Log, OutboxEntry, OutboxReference, OutboxStore, Publisher, PutOptions } from '../ports.ts';
+import { type Queued, SendQueue } from './queue.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
 const GROUP = 100;
@@ -41,9 +41,12 @@ export class Outbox implements Publisher {
   readonly #log: Log;
   readonly #options: OutboxOptions;
   readonly #queue = new SendQueue();
-  readonly #inFlight = new Set<OutboxEntry>();
-  #uncommitted: { entry: OutboxEntry; first: boolean }[] = [];
+  /** Messages on their way, and those that the disk is asked for again later. */
+  #inFlight = 0;
+  #unread: Queued[] = [];
+  #uncommitted: { queued: Queued; first: boolean }[] = [];
   #group: (() => void) | undefined;
+  #retry: (() => void) | undefined;
   #idle: (() => void)[] = [];
   #evicting = false;
   #closed = false;
@@ -64,7 +67,7 @@ export class Outbox implements Publisher {
 
   /** Messages that wait or are on their way. */
   get waiting(): number {
-    return this.#queue.size + this.#inFlight.size + this.#uncommitted.length;
+    return this.#queue.size + this.#inFlight + this.#unread.length + this.#uncommitted.length;
   }
 
   put<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): void {
@@ -87,6 +90,12 @@ export class Outbox implements Publisher {
     else await this.#commit();
   }
 
+  /** Has what changed written down, also while no message is to be: state and records go with the same commit. */
+  checkpoint(): void {
+    if (this.#closed || this.#store.volatile === true) return;
+    this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
+  }
+
   /** The broker can be reached: what waits goes out, a Status that was put first before all else. */
   linkUp(): void {
     if (this.#uncommitted.length > 0) this.#commitQuietly();
@@ -98,6 +107,8 @@ export class Outbox implements Publisher {
     this.#closed = true;
     this.#group?.();
     this.#group = undefined;
+    this.#retry?.();
+    this.#retry = undefined;
   }
 
   /** Resolves when nothing waits any more, or the link is down. */
@@ -124,7 +135,7 @@ export class Outbox implements Publisher {
     };
     if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);
-    this.#uncommitted.push({ entry, first: options.first === true });
+    this.#uncommitted.push({ queued: { class: priority, seq }, first: options.first === true });
     if (this.#store.bytes > this.#options.limit) this.#evict();
   }
 
@@ -155,24 +166,62 @@ export class Outbox implements Publisher {
 
   #release(covered = this.#uncommitted): void {
     if (covered === this.#uncommitted) this.#uncommitted = [];
-    for (const { entry, first } of covered) {
-      if (first) this.#queue.pushFirst(entry);
-      else this.#queue.push(entry);
+    for (const { queued, first } of covered) {
+      if (first) this.#queue.pushFirst(queued);
+      else this.#queue.push(queued);
     }
     this.#drain();
   }
 
   #drain(): void {
-    while (!this.#closed && this.#link.connected && this.#inFlight.size < this.#options.window()) {
-      const entry = this.#queue.take();
-      if (entry === undefined) break;
-      this.#inFlight.add(entry);
+    while (!this.#closed && this.#link.connected && this.#inFlight < this.#options.window()) {
+      const queued = this.#queue.take();
+      if (queued === undefined) break;
+      const entry = this.#load(queued);
+      if (entry === undefined) continue;
+      this.#inFlight++;
       this.#send(entry).then(
-        () => this.#acknowledged(entry),
-        (error: unknown) => this.#failed(entry, error),
+        () => this.#acknowledged(queued),
+        (error: unknown) => this.#failed(queued, entry.kind, error),
       );
     }
     if (this.waiting === 0 || !this.#link.connected) this.#tellIdle();
+  }
+
+  /** What the message says; undefined when it cannot be sent now, or never. */
+  #load(queued: Queued): OutboxEntry | undefined {
+    try {
+      const entry = this.#store.load(queued.class, queued.seq);
+      if (entry === undefined) this.#lost(queued);
+      return entry;
+    } catch (error) {
+      this.#log.error('the disk does not give a message; it is asked again', {
+        ...queued,
+        error: (error as Error).message,
+      });
+      this.#unread.push(queued);
+      this.#drainLater();
+      return undefined;
+    }
+  }
+
+  /** After a while, asks again the disk for what it did not give and the broker to take what it refused. */
+  #drainLater(): void {
+    if (this.#closed) return;
+    this.#retry ??= this.#clock.after(RETRY, () => {
+      this.#retry = undefined;
+      for (const queued of this.#unread.splice(0)) this.#queue.restore(queued);
+      this.#drain();
+    });
+  }
+
+  /** A message was damaged on the disk: the receiver is told what it misses. */
+  #lost(queued: Queued): void {
+    const reference = this.#store.reference(queued.class, queued.seq);
+    // Evicted while the disk was asked for it again: that was told.
+    if (reference === undefined) return;
+    this.#store.acknowledge(queued.class, queued.seq);
+    this.#tellGaps([reference], 'a message was damaged on the disk');
   }
 
   #send(entry: OutboxEntry): Promise<void> {
@@ -187,27 +236,27 @@ export class Outbox implements Publisher {
     });
   }
 
-  #acknowledged(entry: OutboxEntry): void {
-    this.#inFlight.delete(entry);
-    this.#store.acknowledge(entry.class, entry.seq);
+  #acknowledged({ class: priority, seq }: Queued): void {
+    this.#inFlight--;
+    this.#store.acknowledge(priority, seq);
     this.#drain();
   }
 
-  #failed(entry: OutboxEntry, error: unknown): void {
-    this.#inFlight.delete(entry);
+  #failed(queued: Queued, kind: string, error: unknown): void {
+    this.#inFlight--;
     const retriable = !(error instanceof VigieError) || factOf(error.code).retriable;
     if (!retriable) {
       this.#log.error('a message that can never be sent was dropped', {
-        kind: entry.kind,
-        seq: entry.seq,
+        kind,
+        seq: queued.seq,
         error: (error as Error).message,
       });
-      this.#store.acknowledge(entry.class, entry.seq);
+      this.#store.acknowledge(queued.class, queued.seq);
       this.#drain();
     } else {
-      this.#queue.restore([entry]);
+      this.#queue.restore(queued);
       // A broker that refuses without closing is asked again later; a lost link calls linkUp when it is back.
-      if (this.#link.connected) this.#clock.after(RETRY, () => this.#drain());
+      if (this.#link.connected) this.#drainLater();
     }
     if (!this.#link.connected) this.#tellIdle();
   }
@@ -221,23 +270,34 @@ export class Outbox implements Publisher {
   /** Makes room by dropping what matters least, and says so with a gap record. */
   #evict(): void {
     if (this.#evicting) return;
-    const lost = new Map<Kind, { class: number; count: number; bytes: number; from: number; to: number }>();
+    const dropped: OutboxReference[] = [];
     while (this.#store.bytes > this.#options.limit * ROOM) {
-      const entry = this.#queue.evict();
-      if (entry === undefined) break;
-      const kind = entry.kind as Kind;
-      const gap = lost.get(kind) ?? { class: entry.class, count: 0, bytes: 0, from: entry.at, to: entry.at };
+      const queued = this.#queue.evict();
+      if (queued === undefined) break;
+      const reference = this.#store.reference(queued.class, queued.seq);
+      if (reference === undefined) continue;
+      dropped.push(reference);
+      this.#store.acknowledge(queued.class, queued.seq);
+    }
+    this.#tellGaps(dropped, 'the outbox is full: the oldest messages of the lowest class were dropped');
+  }
+
+  /** Puts a gap record for each kind of which messages will never come. */
+  #tellGaps(references: readonly OutboxReference[], why: string): void {
+    const lost = new Map<Kind, { class: number; count: number; bytes: number; from: number; to: number }>();
+    for (const { class: priority, at, bytes, ...reference } of references) {
+      const kind = reference.kind as Kind;
+      const gap = lost.get(kind) ?? { class: priority, count: 0, bytes: 0, from: at, to: at };
       gap.count++;
-      gap.bytes += entry.payload.byteLength;
-      gap.from = Math.min(gap.from, entry.at);
-      gap.to = Math.max(gap.to, entry.at);
+      gap.bytes += bytes;
+      gap.from = Math.min(gap.from, at);
+      gap.to = Math.max(gap.to, at);
       lost.set(kind, gap);
-      this.#store.acknowledge(entry.class, entry.seq);
     }
     this.#evicting = true;
     try {
       for (const [kind, gap] of lost) {
-        this.#log.warn('the outbox is full: the oldest messages of the lowest class were dropped', { kind, ...gap });
+        this.#log.warn(why, { kind, ...gap });
         this.put('gap', { lost: kind, ...gap });
       }
     } finally {

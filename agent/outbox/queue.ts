@@ -1,85 +1,89 @@
-import type { OutboxEntry } from '../ports.ts';
+/** Which message it is; what it says is in the store. */
+export interface Queued {
+  readonly class: number;
+  readonly seq: number;
+}
+
+/** Sequence numbers with the index of the first that is not yet taken, so that taking costs nothing. */
+interface Line {
+  numbers: number[];
+  from: number;
+}
 
 /**
- * What waits to be sent, by priority: the lowest class number first, within a class in order of sequence. Entries
- * put in front go before all others.
+ * What waits to be sent, by priority: the lowest class number first, within a class in order of sequence. Messages
+ * put in front go before all others. Only their numbers are held: a long backlog takes little memory.
  */
 export class SendQueue {
   #size = 0;
-  readonly #front: OutboxEntry[] = [];
-  /** By class: entries with the index of the first that is not yet taken, so that taking costs nothing. */
-  readonly #classes: { entries: OutboxEntry[]; from: number }[] = [];
+  readonly #front: Queued[] = [];
+  readonly #classes: Line[] = [];
 
   get size(): number {
     return this.#size;
   }
 
-  push(entry: OutboxEntry): void {
+  push({ class: priority, seq }: Queued): void {
     this.#size++;
-    this.#classOf(entry).entries.push(entry);
+    this.#line(priority).numbers.push(seq);
   }
 
-  pushFirst(entry: OutboxEntry): void {
+  pushFirst({ class: priority, seq }: Queued): void {
     this.#size++;
-    this.#front.push(entry);
+    this.#front.push({ class: priority, seq });
   }
 
   /** Puts back what was taken and not acknowledged, at its place. */
-  restore(entries: readonly OutboxEntry[]): void {
-    for (const entry of entries) {
-      const queue = this.#classOf(entry);
-      const rest = queue.entries.slice(queue.from);
-      let place = rest.length;
-      while (place > 0 && (rest[place - 1] as OutboxEntry).seq > entry.seq) place--;
-      rest.splice(place, 0, entry);
-      queue.entries = rest;
-      queue.from = 0;
-      this.#size++;
+  restore({ class: priority, seq }: Queued): void {
+    this.#size++;
+    const line = this.#line(priority);
+    // Mostly it comes before all that wait: it was the first when it was taken.
+    if (line.from > 0 && !(line.numbers[line.from]! < seq)) {
+      line.numbers[--line.from] = seq;
+      return;
     }
+    let place = line.numbers.length;
+    while (place > line.from && line.numbers[place - 1]! > seq) place--;
+    line.numbers.splice(place, 0, seq);
   }
 
-  take(): OutboxEntry | undefined {
+  take(): Queued | undefined {
     const first = this.#front.shift();
     if (first !== undefined) {
       this.#size--;
       return first;
     }
-    for (const queue of this.#classes) {
-      if (queue === undefined) continue;
-      const entry = queue.entries[queue.from];
-      if (entry === undefined) continue;
-      this.#advance(queue);
-      return entry;
+    for (let priority = 0; priority < this.#classes.length; priority++) {
+      const seq = this.#advance(this.#classes[priority]!);
+      if (seq !== undefined) return { class: priority, seq };
     }
     return undefined;
   }
 
-  /** Takes the entry that matters least: of the last class the oldest. */
-  evict(): OutboxEntry | undefined {
-    for (let index = this.#classes.length - 1; index >= 0; index--) {
-      const queue = this.#classes[index];
-      const entry = queue?.entries[queue.from];
-      if (queue === undefined || entry === undefined) continue;
-      this.#advance(queue);
-      return entry;
+  /** Takes the message that matters least: of the last class the oldest. */
+  evict(): Queued | undefined {
+    for (let priority = this.#classes.length - 1; priority >= 0; priority--) {
+      const seq = this.#advance(this.#classes[priority]!);
+      if (seq !== undefined) return { class: priority, seq };
     }
     return undefined;
   }
 
-  /** Steps over the first entry, and lets go of what was stepped over from time to time. */
-  #advance(queue: { entries: OutboxEntry[]; from: number }): void {
+  /** Steps over the first number, and lets go of what was stepped over from time to time. */
+  #advance(line: Line): number | undefined {
+    const seq = line.numbers[line.from];
+    if (seq === undefined) return undefined;
     this.#size--;
-    queue.from++;
-    if (queue.from > 1024 && queue.from * 2 > queue.entries.length) {
-      queue.entries = queue.entries.slice(queue.from);
-      queue.from = 0;
+    line.from++;
+    if (line.from > 1024 && line.from * 2 > line.numbers.length) {
+      line.numbers = line.numbers.slice(line.from);
+      line.from = 0;
     }
+    return seq;
   }
 
-  #classOf(entry: OutboxEntry): { entries: OutboxEntry[]; from: number } {
-    for (let index = this.#classes.length; index <= entry.class; index++) {
-      this.#classes.push({ entries: [], from: 0 });
-    }
-    return this.#classes[entry.class] as { entries: OutboxEntry[]; from: number };
+  #line(priority: number): Line {
+    while (this.#classes.length <= priority) this.#classes.push({ numbers: [], from: 0 });
+    return this.#classes[priority]!;
   }
 }

@@ -17,8 +17,10 @@ import { PARTS, type Recorder } from './recorder.ts';
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
 /** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
 const STEP = 10_000;
-/** A batch is closed after this many readings, or when its first is so old, ms: the longer, the fewer bytes a reading. */
-const BATCH = { readings: 1_000, age: PARTS * 1_000 - 4_000 };
+/** A batch is closed after this many readings: more would save little and be lost together. */
+const READINGS = 1_000;
+/** And after this, whatever is asked for, ms: each second is a part of the state. */
+const LONGEST = PARTS * 1_000 - 4_000;
 
 interface Track {
   readonly slot: Slot;
@@ -45,6 +47,8 @@ export class TelemetryRecorder implements Recorder {
   readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
   readonly #deflate: Deflate;
+  /** A batch is closed when its first reading is so old, ms: the longer, the fewer bytes a reading. */
+  readonly #age: number;
   readonly #tracks = new Map<Slot, Track>();
   readonly #held = new Set<Track>();
   /** Seconds of the batch that is open, those of the present one last. */
@@ -57,12 +61,13 @@ export class TelemetryRecorder implements Recorder {
     status: StatusReader,
     records: Records,
     rules: VehicleProfile['telemetry'],
-    deflate: Deflate = portableDeflate,
+    { deflate = portableDeflate, batch = LONGEST }: { readonly deflate?: Deflate; readonly batch?: number } = {},
   ) {
     this.#status = status;
     this.#records = records;
     this.#rules = rules;
     this.#deflate = deflate;
+    this.#age = Math.min(batch, LONGEST);
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
@@ -110,7 +115,7 @@ export class TelemetryRecorder implements Recorder {
     }
     const first = this.#seconds[0]?.[0];
     if (first === undefined) return;
-    if (this.#readings >= BATCH.readings || now - first.at >= BATCH.age || now < first.at - STEP) this.#close();
+    if (this.#readings >= READINGS || now - first.at >= this.#age || now < first.at - STEP) this.#close();
     else if ((this.#seconds.at(-1) as Reading[]).length > 0) this.#seconds.push([]);
   }
 

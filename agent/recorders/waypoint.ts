@@ -30,8 +30,10 @@ const STANDING = 1;
 const GAP = 30_000;
 /** Fixes looked at together: more would make each fix dearer, and the line longer than roads are straight. */
 const SPAN = 240;
-/** Points travel together, at most so many and so old, ms. */
-const BATCH = { points: 20, age: 60_000 };
+/** Points travel together, at most so many. */
+const POINTS = 20;
+/** And at most so old, ms. */
+const LONGEST = 60_000;
 
 interface State {
   readonly last: Waypoint | undefined;
@@ -56,6 +58,7 @@ export class WaypointRecorder implements Recorder {
   readonly #status: StatusReader;
   readonly #records: Records;
   readonly #rule: WaypointRule;
+  readonly #age: number;
   /** When the position was read that came since the last tick. */
   #movedAt: number | undefined;
   /** The last point that was set. */
@@ -67,10 +70,12 @@ export class WaypointRecorder implements Recorder {
   #broken = true;
   #tracking: Tracking | undefined;
 
-  constructor(status: StatusReader, records: Records, rule: WaypointRule) {
+  /** @param batch ms after which points are sent */
+  constructor(status: StatusReader, records: Records, rule: WaypointRule, batch: number = LONGEST) {
     this.#status = status;
     this.#records = records;
     this.#rule = rule;
+    this.#age = batch;
   }
 
   /** Follows a stolen car, or no longer. */
@@ -104,7 +109,7 @@ export class WaypointRecorder implements Recorder {
     if (this.#stopped() && this.#between.length > 0) this.#settle();
     this.#follow(now);
     const first = this.#batch[0];
-    if (first !== undefined && (this.#batch.length >= BATCH.points || now - first.at >= BATCH.age || now < first.at)) {
+    if (first !== undefined && (this.#batch.length >= POINTS || now - first.at >= this.#age || now < first.at)) {
       this.#send();
     }
   }

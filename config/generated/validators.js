@@ -9966,7 +9966,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate20.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate21;
-var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
+var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
 var pattern165 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern170 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern172 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -10977,7 +10977,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
       let data39 = data.outbox;
       if (data39 && typeof data39 == "object" && !Array.isArray(data39)) {
         for (const key7 in data39) {
-          if (!(key7 === "limit")) {
+          if (!(key7 === "limit" || key7 === "batch")) {
             const err91 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
               vErrors = [err91];
@@ -11030,53 +11030,51 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
           }
         }
-      } else {
-        const err96 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err96];
-        } else {
-          vErrors.push(err96);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data41 = data.log;
-      if (data41 && typeof data41 == "object" && !Array.isArray(data41)) {
-        for (const key8 in data41) {
-          if (!(key8 === "level")) {
-            const err97 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 }, message: "must NOT have additional properties" };
+        if (data39.batch !== void 0) {
+          let data41 = data39.batch;
+          if (!(typeof data41 == "number" && (!(data41 % 1) && !isNaN(data41))) && typeof data41 !== "string") {
+            const err96 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/type", keyword: "type", params: { type: schema32.properties.outbox.properties.batch.type }, message: "must be integer,string" };
             if (vErrors === null) {
-              vErrors = [err97];
+              vErrors = [err96];
             } else {
-              vErrors.push(err97);
+              vErrors.push(err96);
             }
             errors++;
           }
-        }
-        if (data41.level !== void 0) {
-          let data42 = data41.level;
-          if (typeof data42 !== "string") {
-            const err98 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err98];
-            } else {
-              vErrors.push(err98);
+          if (typeof data41 == "number") {
+            if (data41 > 31536e7 || isNaN(data41)) {
+              const err97 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err97];
+              } else {
+                vErrors.push(err97);
+              }
+              errors++;
             }
-            errors++;
+            if (data41 < 1 || isNaN(data41)) {
+              const err98 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err98];
+              } else {
+                vErrors.push(err98);
+              }
+              errors++;
+            }
           }
-          if (!(data42 === "error" || data42 === "warn" || data42 === "info")) {
-            const err99 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema32.properties.log.properties.level.enum }, message: "must be equal to one of the allowed values" };
-            if (vErrors === null) {
-              vErrors = [err99];
-            } else {
-              vErrors.push(err99);
+          if (typeof data41 === "string") {
+            if (!pattern10.test(data41)) {
+              const err99 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err99];
+              } else {
+                vErrors.push(err99);
+              }
+              errors++;
             }
-            errors++;
           }
         }
       } else {
-        const err100 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err100 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
           vErrors = [err100];
         } else {
@@ -11085,12 +11083,57 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
+    if (data.log !== void 0) {
+      let data42 = data.log;
+      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
+        for (const key8 in data42) {
+          if (!(key8 === "level")) {
+            const err101 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err101];
+            } else {
+              vErrors.push(err101);
+            }
+            errors++;
+          }
+        }
+        if (data42.level !== void 0) {
+          let data43 = data42.level;
+          if (typeof data43 !== "string") {
+            const err102 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err102];
+            } else {
+              vErrors.push(err102);
+            }
+            errors++;
+          }
+          if (!(data43 === "error" || data43 === "warn" || data43 === "info")) {
+            const err103 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema32.properties.log.properties.level.enum }, message: "must be equal to one of the allowed values" };
+            if (vErrors === null) {
+              vErrors = [err103];
+            } else {
+              vErrors.push(err103);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err104 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err104];
+        } else {
+          vErrors.push(err104);
+        }
+        errors++;
+      }
+    }
   } else {
-    const err101 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err105 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err101];
+      vErrors = [err105];
     } else {
-      vErrors.push(err101);
+      vErrors.push(err105);
     }
     errors++;
   }

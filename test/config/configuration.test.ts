@@ -87,7 +87,7 @@ describe('a configuration becomes plain data', () => {
         keepalive: 30_000,
       },
       commands: { trust: join(folder, 'trust.json') },
-      outbox: { limit: 32 * 2 ** 20 },
+      outbox: { limit: 32 * 2 ** 20, batch: 60_000 },
       log: { level: 'warn' },
     });
   });
@@ -102,7 +102,7 @@ describe('a configuration becomes plain data', () => {
         data: '/var/lib/vigie',
         can: [{ kind: 'simulated', bus: 'body', line: 4 }],
         mqtt: { url: 'mqtt://localhost', protocol: 'auto', keepalive: 60_000 },
-        outbox: { limit: 64 * 2 ** 20 },
+        outbox: { limit: 64 * 2 ** 20, batch: 60_000 },
         log: { level: 'info' },
       },
     });
@@ -298,7 +298,7 @@ describe('environment', () => {
       data: resolve('there'),
       mqtt: { url: 'mqtts://far.example', protocol: '5', username: '4711', key, keepalive: 90_000 },
       commands: { trust: join(folder, 'trust.json') },
-      outbox: { limit: 2 ** 30 },
+      outbox: { limit: 2 ** 30, batch: 60_000 },
       log: { level: 'error' },
     });
   });

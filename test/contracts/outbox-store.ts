@@ -1,7 +1,7 @@
 /** What every OutboxStore must do, whatever it keeps its entries in. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OutboxStore } from '../../agent/ports.ts';
-import { outboxEntry } from '../adapters/store/entries.ts';
+import { entriesIn, outboxEntry } from '../adapters/store/entries.ts';
 
 export interface OutboxStoreFactory {
   /** An empty store. */
@@ -30,7 +30,32 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
 
     it('gives back what was appended, whole', () => {
       append(2, 2);
-      expect([...store.entries()]).toEqual([outboxEntry(2, 0), outboxEntry(2, 1)]);
+      expect(entriesIn(store)).toEqual([outboxEntry(2, 0), outboxEntry(2, 1)]);
+    });
+
+    it('tells of an entry what is to be known without reading it', () => {
+      append(2, 2);
+      for (const seq of [0, 1]) {
+        const { payload, correlation, ...known } = outboxEntry(2, seq);
+        expect(store.reference(2, seq)).toEqual({ ...known, bytes: payload.length });
+      }
+      expect([...store.entries()]).toEqual([store.reference(2, 0), store.reference(2, 1)]);
+    });
+
+    it('knows nothing of what is not there or was acknowledged', async () => {
+      append(2, 2);
+      store.acknowledge(2, 0);
+      for (const [priorityClass, seq] of [
+        [2, 0],
+        [2, 7],
+        [9, 0],
+      ] as const) {
+        expect(store.reference(priorityClass, seq)).toBeUndefined();
+        expect(store.load(priorityClass, seq)).toBeUndefined();
+      }
+      await store.commit();
+      expect(store.load(2, 0)).toBeUndefined();
+      expect(store.load(2, 1)).toEqual(outboxEntry(2, 1));
     });
 
     it('gives entries by class, oldest first', () => {
@@ -95,7 +120,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
 
     it('counts at least the bytes of payload and correlation, and nothing when all is gone', () => {
       append(1, 2);
-      const payloads = [...store.entries()].reduce((n, e) => n + e.payload.length + (e.correlation?.length ?? 0), 0);
+      const payloads = entriesIn(store).reduce((n, e) => n + e!.payload.length + (e!.correlation?.length ?? 0), 0);
       expect(store.bytes).toBeGreaterThanOrEqual(payloads);
       const both = store.bytes;
       store.acknowledge(1, 0);
@@ -119,7 +144,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       const entries = [outboxEntry(0, 0, 0), outboxEntry(0, 1, 1 << 20)];
       for (const entry of entries) store.append(entry);
       await store.commit();
-      expect([...store.entries()]).toEqual(entries);
+      expect(entriesIn(store)).toEqual(entries);
     });
 
     it('takes commits at the same time', async () => {

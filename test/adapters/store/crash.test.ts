@@ -1,4 +1,4 @@
-/** The outbox of a process that is killed, on the file system of the machine. */
+/** The store of a process that is killed, on the file system of the machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openOutboxStore } from '../../../adapters/store/outbox-store.ts';
-import { outboxEntry } from './entries.ts';
+import { openStore } from '../../../adapters/store/store.ts';
+import { entriesIn, outboxEntry } from './entries.ts';
 
 const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const kills = 20;
@@ -16,6 +16,7 @@ const kills = 20;
 interface Printed {
   readonly next: number;
   readonly live: readonly number[];
+  /** Before the commit that this line is about. */
   readonly acknowledged: readonly number[];
 }
 
@@ -38,19 +39,25 @@ async function killAfter(directory: string, lines: number): Promise<Printed[]> {
   return printed;
 }
 
-it(`has what was committed and not what was acknowledged, killed ${kills} times`, async () => {
-  const directory = join(root, 'outbox');
+it(`has what was committed, all of one moment, and not what was acknowledged, killed ${kills} times`, async () => {
+  const directory = join(root, 'data');
   for (let kill = 0; kill < kills; kill++) {
     const printed = await killAfter(directory, 1 + ((kill * 7919) % 97));
     const last = printed.at(-1)!;
-    const store = await openOutboxStore(directory);
-    const found = [...store.entries()].map((entry) => entry.seq);
+    const store = await openStore(directory);
+    const found = [...store.outbox.entries()].map((entry) => entry.seq);
     // The child went on after its last line: it may have acknowledged up to four of the oldest.
     expect(found).toEqual(expect.arrayContaining(last.live.slice(4)));
     const gone = new Set(printed.flatMap(({ acknowledged }) => acknowledged));
     expect(found.filter((seq) => gone.has(seq))).toEqual([]);
-    expect(store.nextSeq(1)).toBeGreaterThanOrEqual(last.next);
-    expect([...store.entries()]).toEqual(found.map((seq) => outboxEntry(1, seq)));
+    const next = store.outbox.nextSeq(1);
+    expect(next).toBeGreaterThanOrEqual(last.next);
+    expect(entriesIn(store.outbox)).toEqual(found.map((seq) => outboxEntry(1, seq)));
+    // Of one moment: the newest message has its record, and the state is that of the same commit.
+    const trips = [...store.records.list('trips')].map(({ record }) => record);
+    const newest = Array.from({ length: Math.min(next, 50) }, (_, i) => next - Math.min(next, 50) + i);
+    expect(trips).toEqual(newest);
+    expect(store.memory.recall('state')).toEqual({ next, trips: trips.length });
     expect(store.metrics).toMatchObject({ damaged: 0, malformed: 0, unknown: 0, aside: 0 });
     await store.close();
   }

@@ -1,27 +1,71 @@
-/** What is left of the outbox when its files are cut or changed behind its back. */
+/** What is left of the store when its files are cut or changed behind its back. */
 import { Encoder } from 'cbor-x';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Item, RecordBatch } from '../../../adapters/store/batch.ts';
-import { openOutboxStore } from '../../../adapters/store/outbox-store.ts';
-import { headLength, scanSegment, segmentMark, writeHead } from '../../../adapters/store/record.ts';
-import type { Log, OutboxStore } from '../../../agent/ports.ts';
-import { outboxEntry } from './entries.ts';
+import type { FileSystem } from '../../../adapters/store/files.ts';
+import { headerLength } from '../../../adapters/store/segment.ts';
+import { openStore, type Store } from '../../../adapters/store/store.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { numbersIn, outboxEntry } from './entries.ts';
+import { firstVersion, header, segmentWith } from './segment-bytes.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
-const numbers = (store: OutboxStore): string[] => [...store.entries()].map((entry) => `${entry.class}/${entry.seq}`);
+const open = (files: FileSystem, log = new MemoryLog()): Promise<Store> => openStore('/data', { files, log });
 
-/** A store with three segments: entries 0..29 of class 1 but for some acknowledged, committed one by one. */
-async function written(): Promise<{ disk: SimulatedDisk; live: string[] }> {
-  const disk = new SimulatedDisk();
-  const store = await openOutboxStore('/outbox', { files: disk, segmentBytes: 700 });
-  for (let seq = 0; seq < 30; seq++) {
-    store.append(outboxEntry(1, seq));
-    await store.commit();
-    if (seq % 3 === 2) store.acknowledge(1, seq - 1);
+/** A disk that knows how far each file was written. */
+class MeasuredDisk extends SimulatedDisk {
+  readonly ends = new Map<string, number>();
+
+  override open(path: string, mode: 'create' | 'replace' | 'change' | 'read') {
+    const file = super.open(path, mode);
+    const { write } = file;
+    file.write = (data, position) => {
+      write(data, position);
+      // A file that is used again begins with its header.
+      this.ends.set(path, Math.max(position === 0 ? 0 : (this.ends.get(path) ?? 0), position + data.length));
+    };
+    return file;
   }
-  await store.commit();
-  return { disk, live: numbers(store) };
+}
+
+interface Moment {
+  /** The segment written last, and how far. */
+  readonly path: string;
+  readonly end: number;
+  readonly messages: readonly string[];
+  readonly state: unknown;
+  readonly records: readonly unknown[];
+  readonly next: number;
+}
+
+function describeStore(store: Store): Omit<Moment, 'path' | 'end'> {
+  return {
+    messages: numbersIn(store.outbox),
+    state: store.memory.recall('n'),
+    records: [...store.records.list('trips')],
+    next: store.outbox.nextSeq(1),
+  };
+}
+
+/**
+ * A store of some segments: messages 0..29 of class 1 committed one by one, with a record each; when `removing`, some
+ * are acknowledged and records replaced.
+ */
+async function written(removing: boolean): Promise<{ disk: MeasuredDisk; moments: Moment[] }> {
+  const disk = new MeasuredDisk();
+  const store = await openStore('/data', { files: disk, segmentBytes: 900 });
+  const moments: Moment[] = [];
+  let n = 0;
+  store.memory.keep(() => [['n', n]]);
+  for (; n < 30; n++) {
+    store.outbox.append(outboxEntry(1, n));
+    if (removing && n % 3 === 2) store.outbox.acknowledge(1, n - 1);
+    store.records.put('trips', { id: `r${removing ? n % 7 : n}`, at: n, record: n });
+    await store.outbox.commit();
+    const path = disk.paths.filter((name) => name.endsWith('.journal')).at(-1)!;
+    moments.push({ path, end: disk.ends.get(path)!, ...describeStore(store) });
+  }
+  return { disk, moments };
 }
 
 function copyOf(disk: SimulatedDisk): SimulatedDisk {
@@ -30,127 +74,146 @@ function copyOf(disk: SimulatedDisk): SimulatedDisk {
   return copy;
 }
 
-/** Sequence numbers of the entries whose records end before `cut` of `path`, in older segments too. */
-function entriesBefore(disk: SimulatedDisk, path: string, cut: number): number[] {
-  const seqs: number[] = [];
-  for (const name of disk.paths) {
-    if (name > path) break;
-    const bytes = name === path ? disk.read(name).subarray(0, cut) : disk.read(name);
-    scanSegment(bytes, (payload) => {
-      // [1, class, seq, …] with seq below 24: one byte each.
-      if (payload[1] === 1) seqs.push(payload[3]! === 24 ? payload[4]! : payload[3]!);
-    });
-  }
-  return seqs;
-}
-
-describe('an outbox that is cut', () => {
-  it('at any byte of its last segments opens, has all that was before the cut, and goes on', async () => {
-    const { disk, live } = await written();
-    const paths = disk.paths;
+describe('a store that is cut', () => {
+  it('at any byte of its last segments is what it was at the last group before, and goes on', async () => {
+    // With nothing removed no segment goes, so that every moment can be gone back to.
+    const { disk, moments } = await written(false);
+    const paths = disk.paths.filter((path) => path.endsWith('.journal'));
     expect(paths.length).toBeGreaterThanOrEqual(3);
     for (const path of paths.slice(-2)) {
       const whole = disk.read(path);
-      const used = scanSegment(whole, () => undefined).end;
-      for (let cut = 0; cut <= used; cut++) {
+      for (let cut = 0; cut <= disk.ends.get(path)!; cut++) {
         const damaged = copyOf(disk);
         damaged.plant(path, whole.subarray(0, cut));
         for (const later of paths.filter((name) => name > path)) damaged.remove(later);
-        const before = entriesBefore(disk, path, cut);
-        const store = await openOutboxStore('/outbox', { files: damaged });
-        const found = numbers(store);
-        // Acknowledgements behind the cut are gone with it, entries before it are not.
-        const expected = live.filter((name) => before.includes(Number(name.slice(2))));
-        expect(found).toEqual(expect.arrayContaining(expected));
-        const next = store.nextSeq(1);
-        expect(next).toBeGreaterThanOrEqual(Math.max(-1, ...before) + 1);
-        expect(next).toBeLessThanOrEqual(30);
-        store.append(outboxEntry(1, next));
-        await store.commit();
-        const again = await openOutboxStore('/outbox', { files: damaged.powerCut(() => false) });
-        expect(numbers(again)).toEqual([...found, `1/${next}`]);
+        const store = await open(damaged);
+        const expected = moments.findLast((one) => one.path < path || (one.path === path && one.end <= cut))!;
+        const { path: _, end, ...wanted } = expected;
+        expect(end).toBeGreaterThan(0);
+        expect(describeStore(store)).toEqual(wanted);
+        store.outbox.append(outboxEntry(1, wanted.next));
+        await store.outbox.commit();
+        const again = await open(damaged.powerCut(() => false));
+        expect(describeStore(again)).toEqual({
+          ...wanted,
+          messages: [...wanted.messages, `1/${wanted.next}`],
+          next: wanted.next + 1,
+        });
         expect(again.metrics).toMatchObject({ torn: 0, damaged: 0 });
       }
     }
   });
 
   it('says what it cut', async () => {
-    const { disk } = await written();
-    const path = disk.paths.at(-1)!;
-    const end = scanSegment(disk.read(path), () => undefined).end;
-    disk.plant(path, disk.read(path).subarray(0, end - 3));
-    const said: unknown[] = [];
-    const log: Log = {
-      info: () => undefined,
-      warn: (event, fields) => said.push([event, fields]),
-      error: () => undefined,
-    };
-    const store = await openOutboxStore('/outbox', { files: disk, log });
+    const { disk } = await written(true);
+    const path = disk.paths.filter((name) => name.endsWith('.journal')).at(-1)!;
+    disk.plant(path, disk.read(path).subarray(0, disk.ends.get(path)! - 3));
+    const log = new MemoryLog();
+    const store = await open(disk, log);
     expect(store.metrics.torn).toBe(1);
-    expect(said).toEqual([['store.torn', expect.objectContaining({ file: path })]]);
+    const fields = expect.objectContaining({ file: path });
+    expect(log.lines).toEqual([{ level: 'warn', event: 'store.torn', fields }]);
   });
 });
 
-describe('an outbox with changed bytes', () => {
-  it('opens whatever byte is changed, counts it, and loses no other record', async () => {
-    const { disk, live } = await written();
-    for (const path of disk.paths) {
+describe('a store with changed bytes', () => {
+  it('opens whatever byte is changed, counts it, and loses no more than lies there', async () => {
+    const { disk, moments } = await written(true);
+    const last = moments.at(-1)!;
+    for (const path of disk.paths.filter((name) => name.endsWith('.journal'))) {
       const whole = disk.read(path);
-      const used = scanSegment(whole, () => undefined).end;
-      for (let at = segmentMark.length; at < used; at++) {
+      const newest = path === last.path;
+      for (let at = 0; at < disk.ends.get(path)!; at++) {
         const damaged = copyOf(disk);
         const bytes = whole.slice();
         bytes[at] = bytes[at]! ^ (1 << (at % 8));
         damaged.plant(path, bytes);
-        const store = await openOutboxStore('/outbox', { files: damaged });
+        const store = await open(damaged);
         expect(store.metrics.damaged + store.metrics.torn).toBe(1);
-        const found = numbers(store);
-        expect(live.filter((name) => !found.includes(name)).length).toBeLessThanOrEqual(1);
-        // Only the last record of all is the only one that knows its number.
-        expect(store.nextSeq(1)).toBeGreaterThanOrEqual(29);
+        const found = numbersIn(store.outbox);
+        expect(last.messages.filter((name) => !found.includes(name)).length).toBeLessThanOrEqual(1);
+        for (const { seq } of store.outbox.entries()) expect(store.outbox.load(1, seq)).toEqual(outboxEntry(1, seq));
+        const records = [...store.records.list('trips')].map(({ record }) => record as number);
+        expect(last.records.filter((one) => !records.includes((one as { at: number }).at)).length).toBeLessThan(2);
+        // Only the last group of all is the only one that knows its number and state.
+        const before = moments.at(-2)!;
+        const group = newest && (before.path !== path || at >= before.end);
+        expect(store.outbox.nextSeq(1)).toBeGreaterThanOrEqual(group ? 29 : 30);
+        expect(store.memory.recall('n')).toBeGreaterThanOrEqual(group ? 28 : 29);
       }
     }
   });
 
-  it('keeps the counter of a class whose entries are long gone, whatever byte is changed', async () => {
-    const disk = new SimulatedDisk();
-    const store = await openOutboxStore('/outbox', { files: disk, segmentBytes: 300 });
-    for (let seq = 0; seq < 3; seq++) store.append(outboxEntry(7, seq));
-    for (let seq = 0; seq < 3; seq++) store.acknowledge(7, seq);
+  it('keeps the counter of a class whose messages are long gone, whatever byte is changed', async () => {
+    const disk = new MeasuredDisk();
+    const store = await openStore('/data', { files: disk, segmentBytes: 300 });
+    const { outbox } = store;
+    for (let seq = 0; seq < 3; seq++) outbox.append(outboxEntry(7, seq));
+    for (let seq = 0; seq < 3; seq++) outbox.acknowledge(7, seq);
     for (let seq = 0; seq < 40; seq++) {
-      store.append(outboxEntry(1, seq));
-      await store.commit();
-      store.acknowledge(1, seq);
-      expect(disk.paths.length).toBeLessThanOrEqual(4);
-      for (const path of disk.paths) {
+      outbox.append(outboxEntry(1, seq));
+      await outbox.commit();
+      outbox.acknowledge(1, seq);
+      const paths = disk.paths.filter((path) => path.endsWith('.journal'));
+      expect(paths.length).toBeLessThanOrEqual(4);
+      // The first group of a new store is the only one that there is.
+      if (seq < 4) continue;
+      for (const path of paths) {
         const whole = disk.read(path);
-        const used = scanSegment(whole, () => undefined).end;
-        for (let at = 0; at < used; at += 3) {
+        for (let at = 0; at < whole.length; at += 3) {
           const damaged = copyOf(disk);
           const bytes = whole.slice();
           bytes[at] = bytes[at]! ^ 0x10;
           damaged.plant(path, bytes);
-          expect((await openOutboxStore('/outbox', { files: damaged })).nextSeq(7)).toBe(3);
+          expect((await open(damaged)).outbox.nextSeq(7)).toBe(3);
         }
       }
     }
   });
 
+  it('finds a record damaged only when it is read, says so, and gives the others', async () => {
+    const disk = new SimulatedDisk();
+    const store = await openStore('/data', { files: disk, segmentBytes: 1 << 20 });
+    for (let seq = 0; seq < 10; seq++) {
+      store.outbox.append(outboxEntry(1, seq, 2000));
+      store.records.put('trips', { id: `${seq}`, at: seq, record: new Uint8Array(2000).fill(seq) });
+    }
+    await store.outbox.commit();
+    const log = new MemoryLog();
+    const again = await open(disk, log);
+    const bytes = disk.read('/data/00000001.journal');
+    // In the middle of the payloads of message 4 and record 4.
+    for (const fill of [(31 + 4) & 0xff, 4]) {
+      const at = bytes.findIndex((byte, i) => byte === fill && bytes[i + 1] === fill && bytes[i + 999] === fill);
+      bytes[at + 900] = 0xee;
+    }
+    disk.plant('/data/00000001.journal', bytes);
+    expect(again.outbox.load(1, 4)).toBeUndefined();
+    expect(again.outbox.reference(1, 4)?.bytes).toBe(2000);
+    expect(again.outbox.load(1, 5)).toEqual(outboxEntry(1, 5, 2000));
+    expect([...again.records.list('trips')].map(({ id }) => id)).toEqual([...'012356789']);
+    expect(again.metrics.damaged).toBe(2);
+    expect(log.lines.filter(({ event }) => event === 'store.damaged')).toHaveLength(2);
+  });
+
   it('opens whatever the files hold', async () => {
     const content = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 4 });
+    const begin = fc.constantFrom(Uint8Array.of(), firstVersion, header.slice(0, 20));
     await fc.assert(
-      fc.asyncProperty(content, fc.boolean(), async (files, marked) => {
+      fc.asyncProperty(content, begin, async (files, mark) => {
         const disk = new SimulatedDisk();
-        const mark = marked ? segmentMark : [];
         files.forEach((bytes, i) => {
-          disk.plant(`/outbox/0000000${i + 1}.journal`, Uint8Array.of(...mark, ...bytes));
+          disk.plant(`/data/0000000${i + 1}.journal`, Uint8Array.of(...mark, ...bytes));
         });
-        const store = await openOutboxStore('/outbox', { files: disk });
-        expect(numbers(store)).toEqual([]);
-        expect(store.metrics.aside).toBe(files.filter((bytes) => bytes.some((byte) => byte !== 0)).length);
-        expect(disk.paths.filter((path) => path.endsWith('.corrupt'))).toHaveLength(store.metrics.aside);
-        store.append(outboxEntry(0, 0));
-        await store.commit();
+        const store = await open(disk);
+        expect(numbersIn(store.outbox)).toEqual([]);
+        const nothing = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+        const broken = files.filter((bytes) => !nothing(bytes) || (mark.length > 8 && !nothing(mark)));
+        expect(store.metrics.aside).toBe(broken.length);
+        expect(disk.paths.filter((path) => path.endsWith('.corrupt'))).toHaveLength(broken.length);
+        store.outbox.append(outboxEntry(0, 0));
+        await store.outbox.commit();
+        expect(numbersIn((await open(disk.powerCut(() => false))).outbox)).toEqual(['0/0']);
       }),
     );
   });
@@ -164,45 +227,74 @@ describe('an outbox with changed bytes', () => {
         return false;
       }
     });
-    const almost = fc.tuple(
-      fc.integer({ min: 0, max: 5 }),
-      fc.oneof(fc.nat(9), anything),
-      fc.oneof(fc.nat(9), anything),
-      anything,
-    );
+    const series = fc.oneof(fc.nat(9), fc.constantFrom('', 'trips'), anything);
+    const member = fc.oneof(fc.nat(9), fc.string(), fc.uint8Array({ maxLength: 9 }), anything);
+    const almost = fc
+      .tuple(fc.nat(9), series, fc.oneof(fc.nat(9), anything), fc.array(member, { maxLength: 6 }))
+      .map(([type, name, number, members]) => [type, name, number, ...members]);
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(anything, almost), { maxLength: 5 }), async (values) => {
-        const batch = new RecordBatch();
-        const parts = values.map((value) => frame(new Encoder({ tagUint8Array: false }).encode(value)));
-        batch.add([1, 3, 0, 'trip', 1, false, new Uint8Array(2)]);
+      fc.asyncProperty(fc.array(fc.oneof(anything, almost), { maxLength: 6 }), async (values) => {
         const disk = new SimulatedDisk();
-        const bytes = Uint8Array.of(...segmentMark, ...parts.flatMap((part) => [...part]), ...batch.bytes);
-        disk.plant('/outbox/00000001.journal', bytes);
-        const store = await openOutboxStore('/outbox', { files: disk });
+        const bytes = segmentWith((batch) => {
+          for (const value of values) {
+            const encoded = new Encoder({ tagUint8Array: false }).encode(value);
+            batch.addEncoded(encoded, 0, encoded.length);
+          }
+          batch.add([1, 3, 100, 'trip', 1, false, new Uint8Array(2)]);
+        });
+        disk.plant('/data/00000001.journal', bytes);
+        const store = await open(disk);
         expect(store.metrics.damaged).toBe(0);
         expect(store.metrics.unknown + store.metrics.malformed).toBeLessThanOrEqual(values.length);
-        await store.commit();
+        for (const { class: priority, seq } of store.outbox.entries()) store.outbox.load(priority, seq);
+        for (const name of ['trips', 'other']) [...store.records.list(name)].length;
+        store.records.put('trips', { id: 'x', at: 1, record: 1 });
+        expect(store.records.get('trips', 'x')?.record).toBe(1);
+        await store.outbox.commit();
       }),
+      { numRuns: 500 },
     );
   });
 
   it('skips records of a later version and entries with members it does not know', async () => {
-    const batch = new RecordBatch();
-    const entry: readonly Item[] = [1, 3, 0, 'trip', 1, false, new Uint8Array(2), Uint8Array.of(9), 'more', [1]];
-    for (const record of [[77, 'new'], entry, [1, 3, 1, 'trip', 'late', false, new Uint8Array(2)]]) batch.add(record);
+    const bytes = segmentWith((batch) => {
+      for (const record of [
+        [77, 'new'],
+        [1, 3, 0, 'trip', 1, false, new Uint8Array(2), Uint8Array.of(9), 'more', [1]],
+        [1, 3, 1, 'trip', 'late', false, new Uint8Array(2)],
+        [5, 'trips', 0, 7, 'a', Uint8Array.of(1), 'more'],
+        [6, '', 0, 'key', Uint8Array.of(2), 'more'],
+      ]) {
+        batch.add(record);
+      }
+    });
     const disk = new SimulatedDisk();
-    disk.plant('/outbox/00000001.journal', Uint8Array.of(...segmentMark, ...batch.bytes));
-    const store = await openOutboxStore('/outbox', { files: disk });
+    disk.plant('/data/00000001.journal', bytes);
+    const store = await open(disk);
     expect(store.metrics).toMatchObject({ unknown: 1, malformed: 1, damaged: 0 });
-    expect(numbers(store)).toEqual(['3/0']);
-    expect([...store.entries()][0]!.correlation).toEqual(Uint8Array.of(9));
+    expect(numbersIn(store.outbox)).toEqual(['3/0']);
+    expect(store.outbox.load(3, 0)!.correlation).toEqual(Uint8Array.of(9));
+    expect([...store.records.list('trips')]).toEqual([{ id: 'a', at: 7, record: 1 }]);
+    expect(store.memory.recall('key')).toBe(2);
+  });
+
+  it('takes of two states of one key, and of two records of one id, those with the higher numbers', async () => {
+    const bytes = segmentWith((batch) => {
+      batch.add([6, '', 4, 'key', Uint8Array.of(2)]);
+      batch.add([6, '', 3, 'key', Uint8Array.of(1)]);
+      batch.add([5, 'trips', 8, 7, 'a', Uint8Array.of(2)]);
+      batch.add([5, 'trips', 5, 9, 'a', Uint8Array.of(1)]);
+    });
+    const disk = new SimulatedDisk();
+    disk.plant('/data/00000001.journal', bytes);
+    const store = await open(disk);
+    expect(store.memory.recall('key')).toBe(2);
+    expect([...store.records.list('trips')]).toEqual([{ id: 'a', at: 7, record: 2 }]);
+    await store.outbox.commit();
+    expect([...(await open(disk)).records.list('trips')]).toHaveLength(1);
+  });
+
+  it('begins with a header of the length it says', () => {
+    expect(header).toHaveLength(headerLength);
   });
 });
-
-/** A record around a payload that is CBOR already. */
-function frame(payload: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(headLength + payload.length);
-  bytes.set(payload, headLength);
-  writeHead(bytes, 0, payload.length);
-  return bytes;
-}

@@ -1,4 +1,4 @@
-import type { OutboxEntry } from '../../../agent/ports.ts';
+import type { OutboxEntry, OutboxStore } from '../../../agent/ports.ts';
 
 /** An entry whose members all differ from their defaults and depend on its numbers. */
 export function outboxEntry(priorityClass: number, seq: number, size = 20): OutboxEntry {
@@ -7,4 +7,14 @@ export function outboxEntry(priorityClass: number, seq: number, size = 20): Outb
   return seq % 2 === 0
     ? { ...entry, retain: false }
     : { ...entry, retain: true, correlation: Uint8Array.of(seq & 0xff, 7) };
+}
+
+/** Class and number of everything in a store, in its order. */
+export function numbersIn(store: OutboxStore): string[] {
+  return [...store.entries()].map((entry) => `${entry.class}/${entry.seq}`);
+}
+
+/** Everything in a store, read. */
+export function entriesIn(store: OutboxStore): (OutboxEntry | undefined)[] {
+  return [...store.entries()].map((entry) => store.load(entry.class, entry.seq));
 }

@@ -1,13 +1,12 @@
 /** The outbox on a disk that fails, fills up, or loses its power. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/outbox-store.ts';
+import { type FileOutboxStore, openOutboxStore, openStore, type Store } from '../../../adapters/store/store.ts';
 import type { OutboxStore } from '../../../agent/ports.ts';
-import { outboxEntry } from './entries.ts';
+import { entriesIn, numbersIn, outboxEntry } from './entries.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 const directory = '/data/outbox';
-const numbers = (store: OutboxStore): string[] => [...store.entries()].map((entry) => `${entry.class}/${entry.seq}`);
 
 function open(files: SimulatedDisk): Promise<FileOutboxStore> {
   return openOutboxStore(directory, { files, segmentBytes: 400 });
@@ -56,7 +55,7 @@ describe('an outbox on a disk that fails', () => {
       expect(failures.length).toBeLessThanOrEqual(1);
       await store.commit();
       const after = await open(files.powerCut(() => false));
-      expect(numbers(after)).toEqual(numbers(store));
+      expect(numbersIn(after)).toEqual(numbersIn(store));
       expect([after.nextSeq(0), after.nextSeq(1)]).toEqual([20, 20]);
       expect(after.metrics).toMatchObject({ malformed: 0, unknown: 0, aside: 0 });
     }
@@ -90,7 +89,7 @@ describe('an outbox on a disk that fails', () => {
       files.fault = () => undefined;
       await store.commit();
       const after = await open(files.powerCut(() => false));
-      expect(numbers(after)).toEqual(numbers(store));
+      expect(numbersIn(after)).toEqual(numbersIn(store));
       expect([after.nextSeq(0), after.nextSeq(1)]).toEqual([first, second]);
     }
   });
@@ -107,12 +106,81 @@ describe('an outbox on a disk that fails', () => {
     await store.close();
     files.fault = () => 'EROFS';
     const reader = await open(files);
-    expect(numbers(reader)).toEqual(numbers(store));
+    expect(numbersIn(reader)).toEqual(numbersIn(store));
     reader.append(outboxEntry(0, reader.nextSeq(0)));
     await expect(reader.commit()).rejects.toThrow(expect.objectContaining({ code: 'store.failed' }));
     files.fault = () => undefined;
     await reader.commit();
-    expect(numbers(await open(files.powerCut(() => false)))).toEqual(numbers(reader));
+    expect(numbersIn(await open(files.powerCut(() => false)))).toEqual(numbersIn(reader));
+  });
+});
+
+describe('a store on a disk that fails', () => {
+  /** Messages, state and records, committed now and then. */
+  async function workAll(store: Store, failed: (error: unknown) => void): Promise<void> {
+    let n = 0;
+    store.memory.keep(() => [['n', { n, more: 'x'.repeat(n % 40) }]]);
+    for (; n < 30; n++) {
+      store.outbox.append(outboxEntry(1, n));
+      if (n > 3) store.outbox.acknowledge(1, n - 3);
+      store.records.put('trips', { id: `r${n % 5}`, at: n, record: n });
+      if (n % 2 === 1) await store.outbox.commit().catch(failed);
+      if (n % 5 === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    n--;
+  }
+
+  const all = ({ outbox, memory, records }: Store) => ({
+    messages: entriesIn(outbox),
+    next: outbox.nextSeq(1),
+    state: memory.recall('n'),
+    records: [...records.list('trips')],
+  });
+
+  const openAll = (files: SimulatedDisk) => openStore('/data', { files, segmentBytes: 400, settleWithin: 3_600_000 });
+
+  it('at any one operation has everything on disk with the next commit, state and records too', async () => {
+    const clean = new SimulatedDisk();
+    await workAll(await openAll(clean), (error) => expect.unreachable(String(error)));
+    expect(clean.operations).toBeGreaterThan(60);
+    for (let n = 1; n <= clean.operations; n++) {
+      for (const both of [false, true]) {
+        const files = new SimulatedDisk();
+        files.fault = () => (files.operations === n || (both && files.operations === n + 3) ? 'EIO' : undefined);
+        const store = await openAll(files);
+        await workAll(store, (error) => expect(error).toMatchObject({ code: 'store.failed' }));
+        files.fault = () => undefined;
+        await store.outbox.commit();
+        const after = await openAll(files.powerCut(() => false));
+        expect(all(after)).toEqual(all(store));
+        expect(after.metrics).toMatchObject({ malformed: 0, unknown: 0, aside: 0, damaged: 0 });
+      }
+    }
+  });
+
+  it('and gives some files not at one start has them all at the next', async () => {
+    const files = new SimulatedDisk();
+    const before = await openAll(files);
+    for (let seq = 0; seq < 40; seq++) {
+      before.outbox.append(outboxEntry(1, seq));
+      await before.outbox.commit();
+    }
+    await before.close();
+    const segments = files.paths.filter((path) => path.endsWith('.journal'));
+    for (const hidden of segments) {
+      const disk = files.powerCut(() => false);
+      disk.readFault = (path) => (path === hidden ? 'EIO' : undefined);
+      const partly = await openAll(disk);
+      expect(partly.metrics.unreadable).toBe(1);
+      // The newest alone knows the newest numbers; the others are known to all later ones.
+      if (hidden !== segments.at(-1)) expect(partly.outbox.nextSeq(1)).toBe(40);
+      partly.outbox.append(outboxEntry(2, 0));
+      await partly.outbox.commit();
+      disk.readFault = () => undefined;
+      const again = await openAll(disk.powerCut(() => false));
+      expect(again.metrics).toMatchObject({ unreadable: 0, damaged: 0 });
+      expect(numbersIn(again.outbox).at(-1)).toBe('2/0');
+    }
   });
 });
 
@@ -141,7 +209,7 @@ describe('an outbox that loses its power', () => {
           store,
           40,
           () => {
-            live = numbers(store);
+            live = numbersIn(store);
             used = [store.nextSeq(0), store.nextSeq(1)];
             everLive = new Set([...everLive, ...live]);
           },
@@ -150,9 +218,9 @@ describe('an outbox that loses its power', () => {
           },
         );
         await run.catch((error: unknown) => expect(error).toBe(dead));
-        const acknowledgedSince = new Set(live.filter((name) => !numbers(store).includes(name)));
+        const acknowledgedSince = new Set(live.filter((name) => !numbersIn(store).includes(name)));
         const after = await open(files.powerCut(() => survives.next().value));
-        const found = numbers(after);
+        const found = numbersIn(after);
         expect(found).toEqual(expect.arrayContaining(live.filter((name) => !acknowledgedSince.has(name))));
         // What was acknowledged before a commit does not come back.
         expect(found.filter((name) => everLive.has(name) && !live.includes(name))).toEqual([]);
@@ -170,12 +238,19 @@ describe('an outbox that loses its power', () => {
   it('right after opening does not lose what a killed process had left in the page cache', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
+    await store.commit();
     store.append(outboxEntry(0, 0));
     store.append(outboxEntry(0, 1));
     store.acknowledge(0, 0);
-    // No commit: only the page cache has it. The next process may publish what it finds, so it must stay.
+    // Written, and the flush never ends: only the page cache has it.
+    files.pause = new Promise(() => undefined);
+    const unfinished = store.commit();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    files.pause = undefined;
+    // The next process may publish what it finds, so it must stay.
     const next = await open(files);
-    expect(numbers(next)).toEqual(['0/1']);
-    expect(numbers(await open(files.powerCut(() => false)))).toEqual(['0/1']);
+    expect(numbersIn(next)).toEqual(['0/1']);
+    expect(numbersIn(await open(files.powerCut(() => false)))).toEqual(['0/1']);
+    expect(await Promise.race([unfinished, 'unfinished'])).toBe('unfinished');
   });
 });

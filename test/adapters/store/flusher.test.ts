@@ -9,6 +9,8 @@ class Medium implements OpenFile {
   took = 0.1;
   broken = false;
   inPlace = 0;
+  size = (): number => 0;
+  read = (): number => 0;
   write = (): void => undefined;
   truncate = (): void => undefined;
   close = (): void => undefined;

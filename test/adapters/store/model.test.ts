@@ -1,8 +1,8 @@
 /** Any sequence of calls on the file store has the outcome of a map. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/outbox-store.ts';
-import { outboxEntry } from './entries.ts';
+import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/store.ts';
+import { entriesIn, outboxEntry } from './entries.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 interface Model {
@@ -26,7 +26,7 @@ function compare(model: Model, { store }: Real): void {
   const entries = expected.map(([priorityClass, seq]) =>
     outboxEntry(priorityClass, seq, model.live.get(`${priorityClass}/${seq}`)),
   );
-  expect([...store.entries()]).toEqual(entries);
+  expect(entriesIn(store)).toEqual(entries);
   expect(model.next.map((_, priorityClass) => store.nextSeq(priorityClass))).toEqual(model.next);
 }
 

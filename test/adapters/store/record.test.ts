@@ -1,9 +1,12 @@
 import { Decoder } from 'cbor-x';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Item, RecordBatch } from '../../../adapters/store/batch.ts';
-import { crc32c } from '../../../adapters/store/crc32c.ts';
-import { scanSegment, segmentMark } from '../../../adapters/store/record.ts';
+import { type Item, markSize, RecordBatch, smallestPadding } from '../../../adapters/store/batch.ts';
+import { crc32c, crc32cOf } from '../../../adapters/store/crc32c.ts';
+import { Cursor } from '../../../adapters/store/cursor.ts';
+import { findGroups } from '../../../adapters/store/groups.ts';
+import { headLength, lengthAt } from '../../../adapters/store/record.ts';
+import { headerLength, readHeader, seedOf, writeHeader } from '../../../adapters/store/segment.ts';
 
 describe('CRC-32C', () => {
   it('agrees with RFC 3720 appendix B.4', () => {
@@ -19,6 +22,9 @@ describe('CRC-32C', () => {
         const whole = Uint8Array.of(...a, ...b);
         expect(crc32c(b, 0, b.length, crc32c(a))).toBe(crc32c(whole));
         expect(crc32c(whole, a.length)).toBe(crc32c(b));
+        const word = new DataView(new ArrayBuffer(4));
+        word.setUint32(0, a.length * 0x1234_567, true);
+        expect(crc32cOf(word.getUint32(0, true), crc32c(a))).toBe(crc32c(new Uint8Array(word.buffer), 0, 4, crc32c(a)));
       }),
     );
   });
@@ -38,67 +44,158 @@ const { item } = fc.letrec<{ item: Item }>((tie) => ({
 }));
 const records = fc.array(fc.array(item, { minLength: 1 }), { maxLength: 12 });
 
-function segmentOf(batch: RecordBatch, zeros: number): Uint8Array {
-  return Uint8Array.of(...segmentMark, ...batch.bytes, ...new Uint8Array(zeros));
+/** Groups as they lie in segment 9; each is a list of records, and was synced before the next was written. */
+function segmentOf(groups: readonly (readonly Item[])[][], zeros: number, synced: boolean): Uint8Array {
+  const parts: Uint8Array[] = [writeHeader(9, { number: 8, used: 100 }, false)];
+  let used = headerLength;
+  for (const records of groups) {
+    const batch = new RecordBatch();
+    batch.clear(seedOf(9, 2));
+    for (const record of records) batch.add(record);
+    batch.addMark(used, batch.sum, synced ? used : 0);
+    parts.push(batch.bytes.slice());
+    used += batch.length;
+  }
+  parts.push(new Uint8Array(zeros));
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-describe('records', () => {
-  const decoder = new Decoder({ useRecords: false });
+const decoder = new Decoder({ useRecords: false });
+
+/** The records that count. */
+function read(bytes: Uint8Array, limit?: number): unknown[] {
+  return findGroups(bytes, 9, readHeader(bytes), limit).records.map((at) =>
+    decoder.decode(bytes.slice(at + headLength, at + headLength + lengthAt(bytes, at, bytes.length))),
+  );
+}
+
+describe('groups', () => {
+  const groups = fc.array(records, { maxLength: 4 });
 
   it('come back from CBOR as they were, whatever they hold', () => {
     fc.assert(
-      fc.property(records, fc.nat(64), (written, zeros) => {
-        const batch = new RecordBatch();
-        for (const record of written) batch.add(record);
-        const read: unknown[] = [];
-        const scan = scanSegment(segmentOf(batch, zeros), (payload) => read.push(decoder.decode(payload)));
-        expect(read).toEqual(written);
-        const end = segmentMark.length + batch.length;
-        expect(scan).toEqual({ records: written.length, damaged: 0, torn: false, end });
+      fc.property(groups, fc.nat(64), (written, zeros) => {
+        const bytes = segmentOf(written, zeros, true);
+        expect(read(bytes)).toEqual(written.flat());
+        const found = findGroups(bytes, 9, readHeader(bytes), undefined);
+        expect(found).toMatchObject({ damaged: 0, torn: false, end: bytes.length - zeros });
       }),
     );
   });
 
-  it('are found again behind any damage', () => {
+  it('count up to the first that is not whole, when nothing says that they were on the medium', () => {
+    fc.assert(
+      fc.property(groups, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 }), (written, where, noise) => {
+        const bytes = segmentOf(written, 16, false);
+        const ends = written.map((_, i) => segmentOf(written.slice(0, i + 1), 0, false).length);
+        const at = headerLength + (where % (bytes.length - headerLength));
+        const before = bytes.slice();
+        bytes.set(noise.subarray(0, bytes.length - at), at);
+        const same = bytes.findIndex((byte, i) => byte !== before[i]);
+        const whole = written.filter((_, i) => same < 0 || ends[i]! <= same);
+        expect(read(bytes)).toEqual(whole.flat());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('lose no record but those that are damaged, when all was on the medium once', () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 3, maxLength: 8 });
     fc.assert(
       fc.property(sizes, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 }), (lengths, where, noise) => {
-        const batch = new RecordBatch();
-        const ends = lengths.map((length, i) => {
-          batch.add([i, new Uint8Array(length).fill(i)]);
-          return segmentMark.length + batch.length;
-        });
-        const bytes = segmentOf(batch, 16);
-        const at = where % bytes.length;
+        const written = lengths.map((length, i) => [[10 + i, new Uint8Array(length).fill(i)]]);
+        const bytes = segmentOf(written, 0, true);
+        const starts = written.map((_, i) => segmentOf(written.slice(0, i), 0, true).length);
+        const at = headerLength + (where % (bytes.length - headerLength));
         const before = bytes.slice();
         bytes.set(noise.subarray(0, bytes.length - at), at);
-        const read: number[] = [];
-        const scan = scanSegment(bytes, (payload) => read.push((decoder.decode(payload) as number[])[0]!));
         const untouched = lengths.flatMap((_, i) => {
-          const from = ends[i - 1] ?? segmentMark.length;
-          return bytes.subarray(from, ends[i]).every((byte, k) => byte === before[from + k]) ? [i] : [];
+          const from = starts[i]!;
+          const to = from + headLength + lengthAt(before, from, before.length);
+          return bytes.subarray(from, to).every((byte, k) => byte === before[from + k]) ? [10 + i] : [];
         });
-        expect(read).toEqual(untouched);
-        if (untouched.length < lengths.length) expect(scan.damaged + Number(scan.torn)).toBeGreaterThan(0);
+        expect(read(bytes, bytes.length).map((record) => (record as number[])[0])).toEqual(untouched);
+        const { damaged } = findGroups(bytes, 9, readHeader(bytes), bytes.length);
+        if (untouched.length < lengths.length) expect(damaged).toBeGreaterThan(0);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('may not be longer than their length field can say', () => {
+  it('of another segment do not count, whatever file they are found in', () => {
+    const bytes = segmentOf([[[1, 'a']]], 0, true);
+    expect(findGroups(bytes, 10, readHeader(bytes), undefined).records).toEqual([]);
+  });
+
+  it('are not looked for in bytes of chance', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 4000 }), (bytes) => {
+        const found = findGroups(bytes, 9, readHeader(bytes), undefined);
+        expect(found.records).toEqual([]);
+        expect(found.torn).toBe(bytes.some((byte) => byte !== 0));
+      }),
+    );
+  });
+
+  it('end with a mark of the length it has, and padding of any length', () => {
+    const batch = new RecordBatch();
+    batch.addMark(1, 2, 3);
+    expect(batch.length).toBe(markSize);
+    for (const size of [smallestPadding, smallestPadding + 1, 300, 4096]) {
+      const before = batch.length;
+      batch.addPadding(size);
+      expect(batch.length - before).toBe(size);
+      const cursor = new Cursor().reset(batch.bytes, before + headLength, batch.length);
+      expect([cursor.array(), cursor.count(), cursor.bytes(), cursor.done]).toEqual([
+        2,
+        0,
+        new Uint8Array(size - smallestPadding),
+        true,
+      ]);
+    }
+  });
+
+  it('have records no longer than their length field can say', () => {
     const batch = new RecordBatch();
     batch.add([1]);
     const before = batch.bytes.slice();
     expect(() => batch.add([new Uint8Array(1 << 24)])).toThrow(expect.objectContaining({ code: 'message.unbounded' }));
     expect(batch.bytes).toEqual(before);
   });
+});
 
-  it('are not looked for in bytes of chance', () => {
+describe('a cursor', () => {
+  const encode = (value: Item): Uint8Array => {
+    const batch = new RecordBatch();
+    batch.add([value]);
+    return batch.bytes.slice(headLength + 1);
+  };
+
+  it('reads back what was written', () => {
+    const cursor = new Cursor();
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 4000 }), (bytes) => {
-        const scan = scanSegment(bytes, () => expect.unreachable());
-        expect(scan.records).toBe(0);
-        expect(scan.torn).toBe(bytes.some((byte) => byte !== 0));
+      fc.property(fc.maxSafeNat(), fc.double(), fc.string({ unit: 'binary' }), fc.uint8Array(), (n, x, text, bytes) => {
+        expect(cursor.reset(encode(n)).count()).toBe(n);
+        expect(cursor.reset(encode(x)).number()).toBe(x);
+        expect(cursor.reset(encode(bytes)).bytes()).toEqual(bytes);
+        const valid = new TextDecoder().decode(new TextEncoder().encode(text));
+        expect(cursor.reset(encode(text)).text()).toBe(valid);
+        expect([true, false].map((value) => cursor.reset(encode(value)).boolean())).toEqual([true, false]);
+      }),
+    );
+  });
+
+  it('says undefined for anything else, and never throws', () => {
+    const cursor = new Cursor();
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 30 }), fc.nat(30), (bytes, to) => {
+        const end = Math.min(to, bytes.length);
+        const read = (): unknown[] => {
+          cursor.reset(bytes, 0, end);
+          const values = [cursor.array(), cursor.count(), cursor.number(), cursor.boolean(), cursor.bytes()];
+          return [...values, cursor.text(), cursor.utf8(), cursor.nothing(), cursor.atText];
+        };
+        expect(read).not.toThrow();
       }),
     );
   });

@@ -31,6 +31,8 @@ export class SimulatedDisk implements FileSystem {
   #nameChanges: ((names: Map<string, Node>) => void)[] = [];
   /** Called before each operation that changes something; what it returns is thrown as that error code. */
   fault: (operation: string, path: string) => string | undefined = () => undefined;
+  /** The same for reading. */
+  readFault: (path: string) => string | undefined = () => undefined;
   /** Operations that change something, so far. */
   operations = 0;
   /** When a file is synced, wait for this. */
@@ -44,14 +46,21 @@ export class SimulatedDisk implements FileSystem {
     if (code !== undefined) throw systemError(code, path);
   }
 
+  #look(path: string): void {
+    const code = this.readFault(path);
+    if (code !== undefined) throw systemError(code, path);
+  }
+
   #rename(change: (names: Map<string, Node>) => void): void {
     change(this.#names);
     this.#nameChanges.push(change);
   }
 
-  open(path: string, mode: 'create' | 'replace' | 'change'): OpenFile {
-    this.#change(`open ${mode}`, path);
+  open(path: string, mode: 'create' | 'replace' | 'change' | 'read'): OpenFile {
+    if (mode === 'read') this.#look(path);
+    else this.#change(`open ${mode}`, path);
     let node = this.#names.get(path);
+    if (mode === 'read' && node === undefined) throw systemError('ENOENT', path);
     if (mode === 'create' && node !== undefined) throw systemError('EEXIST', path);
     if (mode === 'change' && node === undefined) throw systemError('ENOENT', path);
     if (node === undefined) {
@@ -72,6 +81,13 @@ export class SimulatedDisk implements FileSystem {
     };
     return {
       path,
+      size: () => node.cached.length,
+      read: (into, position) => {
+        this.#look(path);
+        const part = node.cached.subarray(position, position + into.length);
+        into.set(part);
+        return part.length;
+      },
       write: (data, position) => {
         try {
           this.#change('write', path);
@@ -105,6 +121,7 @@ export class SimulatedDisk implements FileSystem {
   }
 
   read(path: string): Uint8Array {
+    this.#look(path);
     const node = this.#names.get(path);
     if (node === undefined) throw systemError('ENOENT', path);
     return node.cached.slice();

@@ -21,6 +21,8 @@ function gatedStore(inner = memoryOutboxStore()) {
   const gates: { open: () => void; fail: (error: Error) => void }[] = [];
   const store: OutboxStore = {
     entries: () => inner.entries(),
+    reference: (priority, seq) => inner.reference(priority, seq),
+    load: (priority, seq) => inner.load(priority, seq),
     nextSeq: (priority) => inner.nextSeq(priority),
     get bytes() {
       return inner.bytes;
@@ -186,6 +188,55 @@ describe('outbox', () => {
     expect(log.lines.some(({ level }) => level === 'error')).toBe(true);
     clock.advance(5_000);
     expect(gates).toHaveLength(2);
+  });
+
+  test('a message that was damaged on the disk is dropped, and the receiver is told what it misses', async () => {
+    const inner = memoryOutboxStore();
+    const store: OutboxStore = Object.create(inner, {
+      load: {
+        value: (priority: number, seq: number) => (priority === 4 && seq === 1 ? undefined : inner.load(priority, seq)),
+      },
+    });
+    const { outbox, link, sent, turn, clock } = setUp(store);
+    for (const at of [1, 2, 3]) {
+      clock.advance(1_000);
+      await outbox.secure('waypoint', waypoint(at));
+    }
+    const damaged = store.reference(4, 1);
+    link.connected = true;
+    outbox.linkUp();
+    link.acknowledge();
+    await turn();
+    link.acknowledge();
+    await turn();
+    expect(sent().filter((line) => line.startsWith('waypoint'))).toEqual(['waypoint 0', 'waypoint 2']);
+    const [gap] = link.published.map(({ payload }) => decodeMessage(payload)).filter(({ kind }) => kind === 'gap');
+    const { at, bytes } = damaged as { at: number; bytes: number };
+    expect(gap?.body).toEqual({ lost: 'waypoint', class: 4, count: 1, bytes, from: at, to: at });
+    expect([outbox.waiting, [...store.entries()].length]).toEqual([0, 0]);
+  });
+
+  test('a disk that does not give a message is asked again, and the others go out meanwhile', async () => {
+    const inner = memoryOutboxStore();
+    let broken = true;
+    const store: OutboxStore = Object.create(inner, {
+      load: {
+        value: (priority: number, seq: number) => {
+          if (broken && seq === 0) throw new VigieError('store.failed', 'EIO');
+          return inner.load(priority, seq);
+        },
+      },
+    });
+    const { outbox, link, sent, clock, log } = setUp(store);
+    for (const at of [1, 2]) await outbox.secure('waypoint', waypoint(at));
+    link.connected = true;
+    outbox.linkUp();
+    expect(sent()).toEqual(['waypoint 1']);
+    expect(outbox.waiting).toBe(2);
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+    broken = false;
+    clock.advance(5_000);
+    expect(sent()).toEqual(['waypoint 1', 'waypoint 0']);
   });
 
   test('a message that cannot be made is said and costs no number', async () => {

@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SendQueue } from '../../../agent/outbox/queue.ts';
-import type { OutboxEntry } from '../../../agent/ports.ts';
+import { type Queued, SendQueue } from '../../../agent/outbox/queue.ts';
 
-const entry = (priority: number, seq: number): OutboxEntry => ({
-  class: priority,
-  seq,
-  kind: 'status',
-  at: 0,
-  retain: false,
-  payload: new Uint8Array(1),
-});
+const entry = (priority: number, seq: number): Queued => ({ class: priority, seq });
 
 describe('send queue', () => {
   test('gives what is in front, then class by class in order of number, also for what was put back', () => {
@@ -18,8 +10,8 @@ describe('send queue', () => {
       fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.boolean()), { maxLength: 300 }), (steps) => {
         const queue = new SendQueue();
         const next = [0, 0, 0, 0, 0, 0];
-        let model: OutboxEntry[] = [];
-        let taken: OutboxEntry[] = [];
+        let model: Queued[] = [];
+        let taken: Queued[] = [];
         for (const [priority, put] of steps) {
           if (put) {
             const seq = next[priority] as number;
@@ -31,16 +23,31 @@ describe('send queue', () => {
             model.sort((a, b) => a.class - b.class || a.seq - b.seq);
             const expected = model.shift();
             const got = queue.take();
-            expect(got).toBe(expected);
+            expect(got).toEqual(expected);
             if (got !== undefined) taken.push(got);
             if (priority === 0) {
-              queue.restore(taken);
+              for (const one of taken) queue.restore(one);
               model = [...model, ...taken];
               taken = [];
             }
           }
           expect(queue.size).toBe(model.length);
         }
+      }),
+    );
+  });
+
+  test('what comes back takes its place among what came since, in any order', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(40), fc.infiniteStream(fc.nat()), (count, more, random) => {
+        const queue = new SendQueue();
+        for (let seq = 0; seq < count; seq++) queue.push(entry(1, seq));
+        const taken = Array.from({ length: (random.next().value % count) + 1 }, () => queue.take() as Queued);
+        for (let seq = count; seq < count + more; seq++) queue.push(entry(1, seq));
+        while (taken.length > 0) queue.restore(taken.splice(random.next().value % taken.length, 1)[0] as Queued);
+        const all = Array.from({ length: count + more }, () => queue.take()?.seq);
+        expect(all).toEqual(Array.from({ length: count + more }, (_, seq) => seq));
+        expect(queue.size).toBe(0);
       }),
     );
   });

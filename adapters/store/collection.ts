@@ -1,0 +1,186 @@
+/** One collection of records in the journal: which there are is known in memory, what they hold is read when asked. */
+import type { StoredRecord } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Contents, Series } from './contents.ts';
+import { crc32c } from './crc32c.ts';
+import { HashTable } from './hash-table.ts';
+import { collectionRecord } from './record-types.ts';
+import { firstTime, horizon, type RecordRule } from './retention.ts';
+import { TimeOrder } from './time-order.ts';
+import { decodeValue, encodeValue, sameBytes } from './values.ts';
+
+/** Records dropped at one commit at most, so that a new rule does not stop the event loop. */
+const mostRetired = 4096;
+/** UTF-8 bytes of the longest id. */
+const longestId = 1024;
+
+interface Read {
+  readonly id: string;
+  readonly value: Uint8Array;
+}
+
+export class Collection {
+  readonly name: string;
+  readonly rule: RecordRule;
+  readonly #contents: Contents;
+  readonly #series: Series;
+  readonly #order = new TimeOrder();
+  readonly #ids = new HashTable();
+  #bytes = 0;
+
+  /** Takes over what the journal has of the collection. */
+  constructor(name: string, rule: RecordRule, contents: Contents) {
+    this.name = name;
+    this.rule = rule;
+    this.#contents = contents;
+    this.#series = contents.series(name);
+    const { rows } = this.#series;
+    const numbers: number[] = [];
+    for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) {
+      numbers.push(rows.number(row));
+      this.#index(row);
+    }
+    this.#series.forget = (row) => this.#unindex(row);
+    for (const number of numbers) this.#dropOlderTwins(number);
+  }
+
+  /** Bytes that the records take on disk. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#series.rows.size;
+  }
+
+  /** Adds the record or replaces the one with its id. Throws `input.malformed` and `message.unbounded`. */
+  put({ id, at, record }: StoredRecord): void {
+    const what = `record ${id} of ${this.name}`;
+    if (!Number.isFinite(at)) throw new VigieError('input.malformed', `${what}: ${at} is no time`);
+    const key = new TextEncoder().encode(id);
+    if (key.length > longestId) throw new VigieError('message.unbounded', `an id of ${key.length} bytes`);
+    const value = encodeValue(record, what);
+    const { rows, next } = this.#series;
+    const hash = crc32c(key);
+    const before = this.#find(id, hash);
+    if (before >= 0 && rows.at(before) === at && this.#holds(before, value)) return;
+    const replaced = before < 0 ? undefined : rows.number(before);
+    this.#contents.append(this.#series, next, [collectionRecord, this.name, next, at, id, value], {
+      at,
+      a: hash,
+      b: 0,
+    });
+    this.#index(rows.find(next));
+    if (replaced !== undefined) this.#remove(replaced);
+  }
+
+  get(id: string): StoredRecord | undefined {
+    const row = this.#find(id, crc32c(new TextEncoder().encode(id)));
+    return row < 0 ? undefined : this.#record(row);
+  }
+
+  /** Records with `from` ≤ at < `to`, ascending by time, then by id. What changes meanwhile may or may not be in it. */
+  *list(from: number, to: number): Generator<StoredRecord, void, undefined> {
+    const { rows } = this.#series;
+    const numbers = this.#order.between(from, to);
+    for (let i = 0; i < numbers.length; ) {
+      const same: StoredRecord[] = [];
+      let row = rows.find(numbers[i]!);
+      const at = row < 0 ? Number.NaN : rows.at(row);
+      do {
+        const record = row < 0 ? undefined : this.#record(row);
+        if (record !== undefined) same.push(record);
+        row = ++i < numbers.length ? rows.find(numbers[i]!) : -1;
+      } while (row >= 0 && rows.at(row) === at);
+      yield* same.sort((a, b) => (a.id < b.id ? -1 : 1));
+    }
+  }
+
+  /** Drops what is too old or too much, at most some thousand at a time; gives how many. */
+  retire(now: number | undefined, bytes: number = this.rule.bytes): number {
+    const before = horizon(this.rule, now);
+    let retired = 0;
+    for (; retired < mostRetired; retired++) {
+      const old = this.#order.first(firstTime);
+      const oldest =
+        this.#bytes > bytes
+          ? this.#order.first(Number.NEGATIVE_INFINITY)
+          : old !== undefined && old.at < before
+            ? old
+            : undefined;
+      if (oldest === undefined) break;
+      this.#remove(oldest.number);
+    }
+    return retired;
+  }
+
+  #index(row: number): void {
+    const { rows } = this.#series;
+    this.#order.add(rows.number(row), rows.at(row));
+    this.#ids.add(rows.a(row), rows.number(row));
+    this.#bytes += rows.bytes(row);
+  }
+
+  #unindex(row: number): void {
+    const { rows } = this.#series;
+    this.#order.remove(rows.number(row), rows.at(row));
+    this.#ids.remove(rows.a(row), rows.number(row));
+    this.#bytes -= rows.bytes(row);
+  }
+
+  #remove(number: number): void {
+    const row = this.#series.rows.find(number);
+    if (row >= 0) this.#contents.remove(this.#series, row);
+  }
+
+  /** After damage, a record and the one that replaced it may both be there: the one with the higher number counts. */
+  #dropOlderTwins(number: number): void {
+    const { rows } = this.#series;
+    const row = rows.find(number);
+    if (row < 0) return;
+    const older = this.#ids.numbers(rows.a(row)).filter((other) => other < number);
+    if (older.length === 0) return;
+    const id = this.#read(row)?.id;
+    for (const other of older) if (id !== undefined && this.#read(rows.find(other))?.id === id) this.#remove(other);
+  }
+
+  #find(id: string, hash: number): number {
+    const { rows } = this.#series;
+    for (const number of this.#ids.numbers(hash)) {
+      const row = rows.find(number);
+      if (row >= 0 && this.#read(row)?.id === id) return row;
+    }
+    return -1;
+  }
+
+  #holds(row: number, value: Uint8Array): boolean {
+    const read = this.#read(row);
+    return read !== undefined && sameBytes(read.value, value);
+  }
+
+  #record(row: number): StoredRecord | undefined {
+    const at = this.#series.rows.at(row);
+    const read = this.#read(row);
+    if (read === undefined) return undefined;
+    try {
+      return { id: read.id, at, record: decodeValue(read.value) };
+    } catch (error) {
+      this.#contents.complain(`record ${read.id} of ${this.name}`, error);
+      return undefined;
+    }
+  }
+
+  /** What the record holds, good until the next is read; undefined when it is damaged or the disk does not give it. */
+  #read(row: number): Read | undefined {
+    const cursor = this.#contents.tryRead(this.#series, row);
+    if (cursor === undefined) return undefined;
+    cursor.array();
+    cursor.count();
+    cursor.text();
+    cursor.count();
+    cursor.number();
+    const id = cursor.text();
+    const value = cursor.bytes();
+    return id === undefined || value === undefined ? undefined : { id, value };
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * The live collection that the journal keeps: series of numbered entries. What is known of an entry is a row in
+ * memory, the rest is its record. A change takes effect in the rows at once and is written with the next group; until
+ * then the record waits in a batch that is, byte by byte, what will be written behind the last group.
+ */
+import type { Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { type Item, RecordBatch } from './batch.ts';
+import { Cursor } from './cursor.ts';
+import { Kinds } from './message-record.ts';
+import { headLength, lengthAt } from './record.ts';
+import {
+  checkpointRecord,
+  collectionRecord,
+  messageRecord,
+  removalRecord,
+  type SeriesName,
+  stateRecord,
+} from './record-types.ts';
+import { type Place, Rows, type Traits } from './rows.ts';
+import type { Segment } from './segment.ts';
+
+export class Series {
+  readonly name: SeriesName;
+  readonly rows = new Rows();
+  /** The next free number. */
+  next = 0;
+  /** Told of each entry that is about to be removed. */
+  forget: ((row: number) => void) | undefined;
+
+  constructor(name: SeriesName) {
+    this.name = name;
+  }
+}
+
+/** An entry that is gone, whose record is not yet said to be. */
+export interface Removal {
+  readonly series: SeriesName;
+  readonly number: number;
+  readonly segment: number;
+  readonly size: number;
+}
+
+/** A record that was written again, and where it lay. */
+export interface Move {
+  readonly series: Series;
+  readonly number: number;
+  readonly from: Place;
+  readonly to: Place;
+}
+
+/** What the contents need of the journal. */
+export interface Medium {
+  /** The segment that the next group goes to. */
+  target(): Segment;
+  /** The record that lies there, head included; undefined when it is damaged. Throws `store.failed`. */
+  readRecord(segment: number, offset: number, size: number): Uint8Array | undefined;
+}
+
+export class Contents {
+  /** Called in this order when a group is about to be written; what they change goes into it. */
+  readonly beforeGroup: (() => void)[] = [];
+  readonly kinds = new Kinds();
+  readonly #medium: Medium;
+  readonly #log: Log | undefined;
+  readonly #series = new Map<SeriesName, Series>();
+  readonly #cursor = new Cursor();
+  #batch = new RecordBatch();
+  #spare: RecordBatch | undefined;
+  #segment: Segment | undefined;
+  #base = 0;
+  #removals: Removal[] = [];
+
+  constructor(medium: Medium, log?: Log) {
+    this.#medium = medium;
+    this.#log = log;
+  }
+
+  /** The series of that name, empty when there was none. */
+  series(name: SeriesName): Series {
+    let series = this.#series.get(name);
+    if (series === undefined) {
+      series = new Series(name);
+      this.#series.set(name, series);
+    }
+    return series;
+  }
+
+  all(): Iterable<Series> {
+    return this.#series.values();
+  }
+
+  /**
+   * Adds an entry to a series. Throws `input.malformed` for a number that is not free, `message.unbounded` for what
+   * is longer than a record may be; nothing has changed then.
+   */
+  append(series: Series, number: number, record: readonly Item[], traits: Traits): void {
+    if (!Number.isSafeInteger(number) || number < 0) {
+      throw new VigieError(
+        'input.malformed',
+        `number ${number} of series ${series.name}: it must be an integer from 0`,
+      );
+    }
+    if (number < series.next) {
+      const { name, next } = series;
+      throw new VigieError('input.malformed', `number ${number} of series ${name} was used; ${next} is free`);
+    }
+    const segment = this.begin();
+    const offset = this.#base + this.#batch.length;
+    const size = this.#batch.add(record);
+    series.rows.push(number, { segment: segment.number, offset, size }, traits);
+    segment.live += size;
+    series.next = number + 1;
+  }
+
+  /** Removes the entry of a row. */
+  remove(series: Series, row: number): void {
+    const { rows, name } = series;
+    series.forget?.(row);
+    this.#removals.push({
+      series: name,
+      number: rows.number(row),
+      segment: rows.segment(row),
+      size: rows.bytes(row),
+    });
+    rows.remove(row);
+  }
+
+  /**
+   * The payload of an entry's record, for a cursor that is used before the next read; undefined when the record is
+   * damaged. Throws `store.failed` when the disk does not give it.
+   */
+  read(series: Series, row: number): Cursor | undefined {
+    const { rows } = series;
+    const segment = rows.segment(row);
+    const offset = rows.offset(row);
+    const size = rows.bytes(row);
+    if (segment === this.#segment?.number && offset >= this.#base) {
+      const from = offset - this.#base;
+      return this.#cursor.reset(this.#batch.bytes, from + headLength, from + size);
+    }
+    const bytes = this.#medium.readRecord(segment, offset, size);
+    return bytes === undefined ? undefined : this.#cursor.reset(bytes, headLength, size);
+  }
+
+  /** As {@link read}; undefined also when the disk does not give the record, which was then said in the log. */
+  tryRead(series: Series, row: number): Cursor | undefined {
+    try {
+      return this.read(series, row);
+    } catch (error) {
+      this.complain(`entry ${series.rows.number(row)} of ${series.name}`, error);
+      return undefined;
+    }
+  }
+
+  /** Says in the log what cannot be given to who asked for it. */
+  complain(what: string, error: unknown): void {
+    this.#log?.error('store.unreadable', { what, error: String(error) });
+  }
+
+  // What follows is for the journal.
+
+  /** Where the batch will lie; undefined while it is empty. */
+  get segment(): Segment | undefined {
+    return this.#segment;
+  }
+
+  get batch(): RecordBatch {
+    return this.#batch;
+  }
+
+  /** Removals that no record says yet. */
+  get removals(): readonly Removal[] {
+    return this.#removals;
+  }
+
+  takeRemovals(): readonly Removal[] {
+    const taken = this.#removals;
+    this.#removals = [];
+    return taken;
+  }
+
+  /** Makes sure that it is settled which segment the batch goes to. */
+  begin(): Segment {
+    if (this.#segment === undefined) {
+      this.#segment = this.#medium.target();
+      this.#base = this.#segment.used;
+      this.#batch.clear(this.#segment.seed);
+    }
+    return this.#segment;
+  }
+
+  /** The batch is written: what comes next is behind it. Gives it, to be kept until {@link giveBack}. */
+  takeBatch(): RecordBatch {
+    const taken = this.#batch;
+    this.#batch = this.#spare ?? new RecordBatch();
+    this.#spare = undefined;
+    this.#segment = undefined;
+    return taken;
+  }
+
+  giveBack(batch: RecordBatch): void {
+    this.#spare = batch;
+  }
+
+  /** Moves what lives in the batch to another segment, or away from what no longer lives. */
+  rebase(): void {
+    const source = this.#segment;
+    if (source === undefined) return;
+    const base = this.#base;
+    const batch = this.takeBatch();
+    this.relocate(batch.bytes, source, base);
+    this.giveBack(batch);
+  }
+
+  /** Begins the batch anew: it is written, and nothing in it is needed any more. */
+  dropBatch(): void {
+    this.#segment = undefined;
+  }
+
+  /**
+   * Puts those of the records in `bytes` into the batch whose place is where they lie, which is `source` from `base`
+   * on. All must be whole.
+   */
+  relocate(bytes: Uint8Array, source: Segment, base: number): void {
+    let at = 0;
+    while (at < bytes.length) {
+      this.relocateRecord(bytes, at, source, base + at);
+      at += headLength + lengthAt(bytes, at, bytes.length);
+    }
+  }
+
+  /** Puts the whole record at `at` into the batch, when its place is at `offset` of `source`. */
+  relocateRecord(bytes: Uint8Array, at: number, source: Segment, offset: number, moves?: Move[]): void {
+    const payload = at + headLength;
+    const end = payload + lengthAt(bytes, at, bytes.length);
+    const cursor = this.#cursor.reset(bytes, payload, end);
+    cursor.array();
+    const type = cursor.count();
+    if (type !== messageRecord && type !== collectionRecord && type !== stateRecord) return;
+    const name = cursor.atText ? cursor.text() : cursor.count();
+    const number = cursor.count();
+    const series = name === undefined ? undefined : this.#series.get(name);
+    if (series === undefined || number === undefined) return;
+    const { rows } = series;
+    const row = rows.find(number);
+    if (row < 0 || rows.segment(row) !== source.number || rows.offset(row) !== offset) return;
+    const segment = this.begin();
+    const place = { segment: segment.number, offset: this.#base + this.#batch.length, size: end - at };
+    this.#batch.addEncoded(bytes, payload, end);
+    moves?.push({ series, number, from: { segment: source.number, offset, size: place.size }, to: place });
+    rows.move(row, place);
+    source.live -= place.size;
+    segment.live += place.size;
+  }
+
+  /** Puts what was removed into the batch, runs of numbers as one record. */
+  encodeRemovals(removals: readonly Removal[]): void {
+    if (removals.length === 0) return;
+    this.begin();
+    const bySeries = new Map<SeriesName, number[]>();
+    for (const { series, number } of removals) {
+      const numbers = bySeries.get(series);
+      if (numbers === undefined) bySeries.set(series, [number]);
+      else numbers.push(number);
+    }
+    for (const [series, numbers] of bySeries) {
+      numbers.sort((a, b) => a - b);
+      for (let i = 0; i < numbers.length; ) {
+        const first = numbers[i]!;
+        let count = 1;
+        while (numbers[i + count] === first + count) count++;
+        this.#batch.add(count === 1 ? [removalRecord, series, first] : [removalRecord, series, first, count]);
+        i += count;
+      }
+    }
+  }
+
+  /** Puts a checkpoint into the batch. All that exists must be in the batch or written before. */
+  encodeCheckpoint(): void {
+    this.begin();
+    const lines: Item[] = [];
+    for (const { name, next, rows } of this.#series.values()) lines.push([name, next, rows.ranges(next)]);
+    this.#batch.add([checkpointRecord, ...lines]);
+  }
+}

@@ -1,0 +1,114 @@
+/** How a message of the outbox is kept: record members `kind, at, retain, payload, correlation?`. */
+import type { OutboxEntry, OutboxReference } from '../../agent/ports.ts';
+import type { Item } from './batch.ts';
+import type { Cursor } from './cursor.ts';
+import { messageRecord } from './record-types.ts';
+import type { Rows, Traits } from './rows.ts';
+
+/** Bytes a message takes beside payload and correlation data: frame, numbers, kind and time in the journal. */
+const overhead = 32;
+
+/** What a message counts for in `OutboxStore.bytes`, in every store alike. */
+export function entryBytes(payload: number, correlation: number): number {
+  return overhead + payload + correlation;
+}
+
+/** MQTT 5 §1.5.6: binary data has a length of 16 bits. */
+export const longestCorrelation = 0xffff;
+
+/**
+ * Kinds by a number that fits a row. They are those of the protocol, a dozen; what is more than the table takes can
+ * only be data gone wrong.
+ */
+export class Kinds {
+  readonly #names: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  /** The number of a kind; undefined when the table is full. */
+  number(kind: string): number | undefined {
+    let number = this.#numbers.get(kind);
+    if (number === undefined && this.#names.length < mostKinds) {
+      number = this.#names.push(kind) - 1;
+      this.#numbers.set(kind, number);
+    }
+    return number;
+  }
+
+  name(number: number): string {
+    return this.#names[number]!;
+  }
+}
+
+const mostKinds = 1 << 15;
+
+/** Row: `a` is the payload's length, `b` holds kind (15 bits), retain (1) and the length of the correlation data (16). */
+function traitsOf(
+  kinds: Kinds,
+  kind: string,
+  at: number,
+  retain: boolean,
+  payload: number,
+  correlation: number,
+): Traits | undefined {
+  const number = kinds.number(kind);
+  if (number === undefined || correlation > longestCorrelation) return undefined;
+  return { at, a: payload, b: ((number << 17) | (Number(retain) << 16) | correlation) >>> 0 };
+}
+
+export function entryTraits(entry: OutboxEntry, kinds: Kinds): Traits | undefined {
+  const { kind, at, retain, payload, correlation } = entry;
+  return traitsOf(kinds, kind, at, retain, payload.length, correlation?.length ?? 0);
+}
+
+export function entryRecord({ class: priority, seq, kind, at, retain, payload, correlation }: OutboxEntry): Item[] {
+  const record: Item[] = [messageRecord, priority, seq, kind, at, retain, payload];
+  if (correlation !== undefined) record.push(correlation);
+  return record;
+}
+
+/** What a row counts for in `OutboxStore.bytes`. */
+export function rowBytes(rows: Rows, row: number): number {
+  return entryBytes(rows.a(row), rows.b(row) & longestCorrelation);
+}
+
+export function referenceOf(priorityClass: number, rows: Rows, row: number, kinds: Kinds): OutboxReference {
+  const b = rows.b(row);
+  return {
+    class: priorityClass,
+    seq: rows.number(row),
+    kind: kinds.name(b >>> 17),
+    at: rows.at(row),
+    retain: (b & (1 << 16)) !== 0,
+    bytes: rows.a(row),
+  };
+}
+
+/** Of a message's record, what follows its number; undefined when it is not that of a message. */
+export function messageTraits(cursor: Cursor, items: number, kinds: Kinds): Traits | undefined {
+  const kind = cursor.text();
+  const at = cursor.number();
+  const retain = cursor.boolean();
+  const payload = cursor.bytes();
+  if (kind === undefined || at === undefined || retain === undefined || payload === undefined) return undefined;
+  if (items < 8 || cursor.nothing()) return traitsOf(kinds, kind, at, retain, payload.length, 0);
+  const correlation = cursor.bytes();
+  return correlation && traitsOf(kinds, kind, at, retain, payload.length, correlation.length);
+}
+
+/** The message again, from the payload of its record. */
+export function readEntry(cursor: Cursor): OutboxEntry | undefined {
+  const items = cursor.array() ?? 0;
+  cursor.count();
+  const priority = cursor.count();
+  const seq = cursor.count();
+  const kind = cursor.text();
+  const at = cursor.number();
+  const retain = cursor.boolean();
+  const payload = cursor.bytes()?.slice();
+  if (priority === undefined || seq === undefined || kind === undefined) return undefined;
+  if (at === undefined || retain === undefined || payload === undefined) return undefined;
+  const entry = { class: priority, seq, kind, at, retain, payload };
+  if (items < 8 || cursor.nothing()) return entry;
+  const correlation = cursor.bytes()?.slice();
+  return correlation === undefined ? undefined : { ...entry, correlation };
+}

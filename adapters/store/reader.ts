@@ -1,0 +1,107 @@
+/**
+ * Reads single records back. They are mostly read in the order they were written in, so a piece of the file is read
+ * at a time and kept.
+ */
+import type { Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { FileSystem, OpenFile } from './files.ts';
+import { headLength, recordAt } from './record.ts';
+import type { Segment } from './segment.ts';
+
+/** Bytes read at a time. */
+const pieceBytes = 64 << 10;
+/** Pieces kept: messages of some classes and lists of records are read at the same time. */
+const mostPieces = 4;
+const mostFiles = 4;
+
+interface Piece {
+  readonly segment: Segment;
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: Uint8Array;
+}
+
+export class SegmentReader {
+  readonly #files: FileSystem;
+  readonly #log: Log | undefined;
+  /** The one used last at the end. */
+  #pieces: Piece[] = [];
+  #open: { readonly segment: Segment; readonly file: OpenFile }[] = [];
+
+  constructor(files: FileSystem, log: Log | undefined) {
+    this.#files = files;
+    this.#log = log;
+  }
+
+  /**
+   * The record at `offset`, head included; good until the next read. Undefined when it is damaged. Throws
+   * `store.failed`, naming the file, when the disk does not give it.
+   */
+  read(segment: Segment, offset: number, size: number): Uint8Array | undefined {
+    const piece = this.#piece(segment, offset, size);
+    const at = offset - piece.from;
+    if (at + size > piece.to - piece.from) return undefined;
+    const length = recordAt(piece.bytes, at, at + size, segment.seed);
+    return length === size - headLength ? piece.bytes.subarray(at, at + size) : undefined;
+  }
+
+  /** Fills `into` from `offset` on with what the segment holds there; gives how much. Throws as {@link read} does. */
+  fill(segment: Segment, offset: number, into: Uint8Array): number {
+    try {
+      return this.#file(segment).read(into.subarray(0, Math.max(0, segment.used - offset)), offset);
+    } catch (cause) {
+      this.forget(segment);
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new VigieError('store.failed', `the journal was not read (${reason})`, { where: segment.path, cause });
+    }
+  }
+
+  /** Lets go of a segment that is going to be removed. */
+  forget(segment: Segment): void {
+    this.#pieces = this.#pieces.filter((piece) => piece.segment !== segment);
+    const gone = this.#open.filter((one) => one.segment === segment);
+    this.#open = this.#open.filter((one) => one.segment !== segment);
+    for (const { file } of gone) this.#close(file);
+  }
+
+  close(): void {
+    for (const { file } of this.#open) this.#close(file);
+    this.#open = [];
+    this.#pieces = [];
+  }
+
+  #piece(segment: Segment, offset: number, size: number): Piece {
+    const i = this.#pieces.findIndex(
+      (piece) => piece.segment === segment && piece.from <= offset && offset + size <= piece.to,
+    );
+    if (i >= 0) {
+      const piece = this.#pieces[i]!;
+      if (i < this.#pieces.length - 1) this.#pieces.push(...this.#pieces.splice(i, 1));
+      return piece;
+    }
+    // The oldest piece's memory is used again, unless it was made for a long record.
+    const oldest = this.#pieces.length < mostPieces ? undefined : this.#pieces.shift();
+    const again = oldest !== undefined && oldest.bytes.length === pieceBytes && size <= pieceBytes;
+    const bytes = again ? oldest.bytes : new Uint8Array(Math.max(pieceBytes, size));
+    const piece = { segment, from: offset, to: offset + this.fill(segment, offset, bytes), bytes };
+    this.#pieces.push(piece);
+    return piece;
+  }
+
+  #file(segment: Segment): OpenFile {
+    const open = this.#open.find((one) => one.segment === segment);
+    if (open !== undefined) return open.file;
+    const file = this.#files.open(segment.path, 'read');
+    if (this.#open.length >= mostFiles) this.#close(this.#open.shift()!.file);
+    this.#open.push({ segment, file });
+    return file;
+  }
+
+  #close(file: OpenFile): void {
+    try {
+      file.close();
+    } catch (error) {
+      this.#log?.warn('store.close', { file: file.path, error: String(error) });
+    }
+  }
+}

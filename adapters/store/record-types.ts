@@ -1,0 +1,33 @@
+/**
+ * What a record of the journal is: a CBOR array that starts with its type. A reader steps over types and further
+ * items that it does not know.
+ *
+ * | record | meaning |
+ * |---|---|
+ * | `[0, bytes]` | nothing: fills a page |
+ * | `[1, class, number, kind, at, retain, payload, correlation?]` | a message waits in the outbox |
+ * | `[2, series, number, count?]` | `count` (1) entries from `number` on are removed, for ever |
+ * | `[3, [series, next, ranges], …]` | checkpoint: `next` is the next free number, and of the numbers below it only those in `ranges` exist, written as gap, count, gap, count, … from 0 |
+ * | `[4, bytes]` | mark: what lies before it is one group (groups.ts) |
+ * | `[5, collection, number, at, id, record]` | a record of the car; the record is a byte string of CBOR |
+ * | `[6, "", number, key, value]` | state of the core; the value is a byte string of CBOR |
+ * | `[7, day, bytes]` | bytes put on the medium on that day, in days since 1970 |
+ *
+ * Types 1, 5 and 6 are entries. Each belongs to a series: the class of a message, the name of a collection, the empty
+ * text for state. Numbers are given out once per series, so a removed entry never returns, reading a record twice
+ * does no harm, and the newest checkpoint makes every older removal superfluous. That is why a segment may go as soon
+ * as no entry lives in it.
+ */
+export const paddingRecord = 0;
+export const messageRecord = 1;
+export const removalRecord = 2;
+export const checkpointRecord = 3;
+export const markRecord = 4;
+export const collectionRecord = 5;
+export const stateRecord = 6;
+export const wearRecord = 7;
+
+/** A class of the outbox or the name of a collection; state has the empty name. */
+export type SeriesName = number | string;
+
+export const stateSeries = '';

@@ -1,0 +1,60 @@
+/** The car's records in the journal: collections, each with its retention. */
+import type { RecordStore } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { Collection } from './collection.ts';
+import type { Contents } from './contents.ts';
+import type { Journal } from './journal.ts';
+import { stateSeries } from './record-types.ts';
+import { isSeries, type RecordRules, ruleOf } from './retention.ts';
+
+export interface RecordsOptions {
+  readonly rules: RecordRules;
+  readonly now: () => number | undefined;
+  /** Something was put. */
+  readonly changed: () => void;
+}
+
+/** Records, and what keeps them within their bounds; the store calls `retire` when a group is cut. */
+export interface JournalRecords extends RecordStore {
+  retire(): void;
+}
+
+export function journalRecords(contents: Contents, journal: Journal, options: RecordsOptions): JournalRecords {
+  const { metrics, wear } = journal;
+  const collections = new Map<string, Collection>();
+  const collection = (name: string): Collection => {
+    let found = collections.get(name);
+    if (found === undefined) {
+      found = new Collection(name, ruleOf(name, options.rules), contents);
+      collections.set(name, found);
+    }
+    return found;
+  };
+  const names = [...contents.all()].map(({ name }) => name);
+  for (const name of names) if (typeof name === 'string' && name !== stateSeries) collection(name);
+
+  return {
+    put(name, record) {
+      if (name === '') throw new VigieError('input.malformed', 'a collection must have a name');
+      if (wear.exceeded && isSeries(name)) {
+        metrics.refused++;
+        return;
+      }
+      collection(name).put(record);
+      options.changed();
+    },
+    get: (name, id) => collections.get(name)?.get(id),
+    list: (name, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY) =>
+      collections.get(name)?.list(from, to) ?? [],
+    retire() {
+      const now = options.now();
+      for (const one of collections.values()) metrics.retired += one.retire(now);
+      // Files take up to twice what lives in them, beside some that are begun, moved or spare.
+      const excess = metrics.live - Math.max(0, metrics.diskBound - 7 * journal.segmentBytes) / 2;
+      if (excess <= 0) return;
+      const series = [...collections.values()].filter(({ name }) => isSeries(name));
+      const largest = series.sort((a, b) => b.bytes - a.bytes)[0];
+      if (largest !== undefined) metrics.retired += largest.retire(now, largest.bytes - excess);
+    },
+  };
+}

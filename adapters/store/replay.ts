@@ -1,0 +1,154 @@
+/** Rebuilds the contents from the records of all segments, in the order they were written in. */
+import type { Contents, Series } from './contents.ts';
+import { crc32c } from './crc32c.ts';
+import { Cursor } from './cursor.ts';
+import { messageTraits } from './message-record.ts';
+import {
+  checkpointRecord,
+  collectionRecord,
+  markRecord,
+  messageRecord,
+  paddingRecord,
+  removalRecord,
+  type SeriesName,
+  stateRecord,
+  stateSeries,
+  wearRecord,
+} from './record-types.ts';
+import type { Place, Traits } from './rows.ts';
+
+/** Result of reading a record back. */
+export type Reading = 'known' | 'unknown' | 'malformed';
+
+interface CheckpointLine {
+  readonly series: SeriesName;
+  readonly next: number;
+  readonly ranges: readonly number[];
+}
+
+export class Replay {
+  /** Bytes put on the medium on a day, as the last record of it says. */
+  wear: { readonly day: number; readonly bytes: number } = { day: 0, bytes: 0 };
+  readonly #contents: Contents;
+  readonly #cursor = new Cursor();
+  /** By series: number and count of what was removed. */
+  readonly #removals = new Map<Series, number[]>();
+  #checkpoint: readonly CheckpointLine[] = [];
+
+  constructor(contents: Contents) {
+    this.#contents = contents;
+  }
+
+  /** Takes the record whose payload is `bytes[from..to)`; `place` is where it lies, head included. */
+  take(bytes: Uint8Array, from: number, to: number, place: Place): Reading {
+    const cursor = this.#cursor.reset(bytes, from, to);
+    const items = cursor.array();
+    const type = items === undefined ? undefined : cursor.count();
+    if (items === undefined || type === undefined) return 'malformed';
+    switch (type) {
+      case messageRecord:
+      case collectionRecord:
+      case stateRecord:
+        return this.#entry(type, cursor, items, place);
+      case removalRecord:
+        return this.#removal(cursor, items);
+      case checkpointRecord:
+        return this.#readCheckpoint(cursor, items - 1);
+      case wearRecord: {
+        const day = cursor.count();
+        const written = cursor.count();
+        if (day === undefined || written === undefined) return 'malformed';
+        this.wear = { day, bytes: written };
+        return 'known';
+      }
+      default:
+        return type === paddingRecord || type === markRecord ? 'known' : 'unknown';
+    }
+  }
+
+  /** After the last record: drops what was removed and what the newest checkpoint does not name. */
+  settle(): void {
+    for (const { rows } of this.#contents.all()) rows.settle();
+    for (const [{ rows }, ranges] of this.#removals) {
+      for (let i = 0; i < ranges.length; i += 2) {
+        const end = ranges[i]! + ranges[i + 1]!;
+        for (let row = rows.next(ranges[i]!); row >= 0 && rows.number(row) < end; row = rows.next(ranges[i]!)) {
+          rows.remove(row);
+        }
+      }
+    }
+    for (const { series, next, ranges } of this.#checkpoint) {
+      const { rows } = this.#contents.series(series);
+      let end = 0;
+      for (let i = 0; i <= ranges.length; i += 2) {
+        // The gap before a range, or behind the last one.
+        const gapEnd = i < ranges.length ? Math.min(next, end + ranges[i]!) : next;
+        for (let row = rows.next(end); row >= 0 && rows.number(row) < gapEnd; row = rows.next(end)) rows.remove(row);
+        end = gapEnd + (ranges[i + 1] ?? 0);
+      }
+    }
+  }
+
+  #entry(type: number, cursor: Cursor, items: number, place: Place): Reading {
+    const name = type === messageRecord ? cursor.count() : cursor.text();
+    const number = cursor.count();
+    if (name === undefined || number === undefined || (type === stateRecord) !== (name === stateSeries)) {
+      return 'malformed';
+    }
+    let traits: Traits | undefined;
+    if (type === messageRecord) traits = messageTraits(cursor, items, this.#contents.kinds);
+    else if (type === collectionRecord) traits = recordTraits(cursor);
+    else if (cursor.utf8() !== undefined && cursor.bytes() !== undefined) traits = { at: 0, a: 0, b: 0 };
+    if (traits === undefined) return 'malformed';
+    const series = this.#contents.series(name);
+    series.rows.push(number, place, traits);
+    series.next = Math.max(series.next, number + 1);
+    return 'known';
+  }
+
+  #removal(cursor: Cursor, items: number): Reading {
+    const name = cursor.atText ? cursor.text() : cursor.count();
+    const number = cursor.count();
+    const count = items > 3 ? cursor.count() : 1;
+    if (name === undefined || number === undefined || count === undefined) return 'malformed';
+    if (!Number.isSafeInteger(number + count)) return 'malformed';
+    const series = this.#contents.series(name);
+    const ranges = this.#removals.get(series);
+    if (ranges === undefined) this.#removals.set(series, [number, count]);
+    else ranges.push(number, count);
+    series.next = Math.max(series.next, number + count);
+    return 'known';
+  }
+
+  #readCheckpoint(cursor: Cursor, count: number): Reading {
+    const lines: CheckpointLine[] = [];
+    for (let i = 0; i < count; i++) {
+      if (cursor.array() !== 3) return 'malformed';
+      const series = cursor.atText ? cursor.text() : cursor.count();
+      const next = cursor.count();
+      const length = cursor.array();
+      if (series === undefined || next === undefined || length === undefined || length % 2 !== 0) return 'malformed';
+      const ranges: number[] = [];
+      for (let k = 0; k < length; k++) {
+        const value = cursor.count();
+        if (value === undefined) return 'malformed';
+        ranges.push(value);
+      }
+      lines.push({ series, next, ranges });
+    }
+    this.#checkpoint = lines;
+    for (const { series: name, next } of lines) {
+      const series = this.#contents.series(name);
+      series.next = Math.max(series.next, next);
+    }
+    return 'known';
+  }
+}
+
+/** Of a record of the car, what follows its number. */
+function recordTraits(cursor: Cursor): Traits | undefined {
+  const at = cursor.number();
+  const id = cursor.utf8();
+  if (at === undefined || !Number.isFinite(at) || id === undefined || cursor.bytes() === undefined) return undefined;
+  return { at, a: crc32c(id), b: 0 };
+}

@@ -1,0 +1,107 @@
+/** State of the core's parts in the journal: what was kept last under each key. */
+import type { Log, Memory } from '../../agent/ports.ts';
+import type { Contents } from './contents.ts';
+import { stateRecord, stateSeries } from './record-types.ts';
+import { decodeValue, encodeValue, sameBytes } from './values.ts';
+
+interface Kept {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+}
+
+/** What asks for states and keeps what differs; the store calls `look` when a group is cut. */
+export interface States extends Memory {
+  look(): void;
+}
+
+/** `put` keeps bytes under a key and gives them a number; `remove` forgets what has a number. */
+export interface StateKeeper {
+  readonly first: Iterable<readonly [key: string, number: number, bytes: Uint8Array]>;
+  put(key: string, bytes: Uint8Array): number;
+  remove(number: number): void;
+}
+
+export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
+  const kept = new Map<string, Kept>();
+  const sources: (() => Iterable<readonly [string, unknown]>)[] = [];
+
+  const keep = (key: string, value: unknown): void => {
+    const before = kept.get(key);
+    if (value === undefined) {
+      if (before !== undefined) keeper.remove(before.number);
+      kept.delete(key);
+      return;
+    }
+    const bytes = encodeValue(value, `state ${key}`);
+    if (before !== undefined && sameBytes(before.bytes, bytes)) return;
+    const number = keeper.put(key, bytes);
+    if (before !== undefined) keeper.remove(before.number);
+    kept.set(key, { number, bytes: bytes.slice() });
+  };
+
+  for (const [key, number, bytes] of keeper.first) {
+    const before = kept.get(key);
+    // After damage there may be two: the one with the higher number is the newer.
+    if (before !== undefined) keeper.remove(before.number);
+    kept.set(key, { number, bytes });
+  }
+
+  return {
+    recall(key) {
+      const bytes = kept.get(key)?.bytes;
+      if (bytes === undefined) return undefined;
+      try {
+        return decodeValue(bytes);
+      } catch (error) {
+        log?.error('store.state', { key, error: String(error) });
+        return undefined;
+      }
+    },
+    keep(states) {
+      sources.push(states);
+    },
+    look() {
+      for (const states of sources) {
+        // A defect in one part of the core must not keep messages from the disk.
+        try {
+          // All are asked before the first is kept, so that they are of one moment or as they were.
+          for (const [key, value] of [...states()]) keep(key, value);
+        } catch (error) {
+          log?.error('store.state', { error: String(error) });
+        }
+      }
+    },
+  };
+}
+
+/** States as entries of the journal. */
+export function journalKeeper(contents: Contents): StateKeeper {
+  const series = contents.series(stateSeries);
+  const { rows } = series;
+  return {
+    get first() {
+      const found: [string, number, Uint8Array][] = [];
+      for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) {
+        const cursor = contents.tryRead(series, row);
+        if (cursor === undefined) continue;
+        cursor.array();
+        cursor.count();
+        cursor.text();
+        const number = cursor.count();
+        const key = cursor.text();
+        const bytes = cursor.bytes();
+        if (number !== undefined && key !== undefined && bytes !== undefined) found.push([key, number, bytes.slice()]);
+      }
+      return found;
+    },
+    put(key, bytes) {
+      const number = series.next;
+      contents.append(series, number, [stateRecord, stateSeries, number, key, bytes], { at: 0, a: 0, b: 0 });
+      return number;
+    },
+    remove(number) {
+      const row = rows.find(number);
+      if (row >= 0) contents.remove(series, row);
+    },
+  };
+}

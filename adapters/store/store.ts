@@ -1,0 +1,135 @@
+/** The store on disk: outbox, state and records in one journal behind lowdb. */
+import { Low } from 'lowdb';
+import type { Log, Memory, OutboxStore, RecordStore } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Contents } from './contents.ts';
+import type { FileSystem } from './files.ts';
+import { Journal } from './journal.ts';
+import type { JournalMetrics } from './metrics.ts';
+import { outboxStore } from './outbox-store.ts';
+import { journalRecords } from './records.ts';
+import { firstTime, type RecordRules } from './retention.ts';
+import { journalKeeper, statesIn } from './states.ts';
+
+export interface StoreOptions {
+  /** Bytes after which the next journal segment is begun; 1 MiB. */
+  readonly segmentBytes?: number;
+  readonly log?: Log;
+  readonly files?: FileSystem;
+  /** Milliseconds after which acknowledgements and records are on disk without a commit of the caller's; 1,000. */
+  readonly settleWithin?: number;
+  /** Retention of collections; see retention.ts for what is not said here. */
+  readonly records?: RecordRules;
+  /** Bytes that all files may take; 512 MiB. Series of records are thinned out before they take more. */
+  readonly diskBytes?: number;
+  /** Bytes a day, in whole pages, after which series of records are no longer kept that day; 4 GiB. */
+  readonly bytesPerDay?: number;
+  /**
+   * UTC milliseconds for the age of records, undefined while nobody knows the time: nothing is too old then. The
+   * system's clock unless given.
+   */
+  readonly now?: () => number | undefined;
+}
+
+export interface Store {
+  readonly outbox: OutboxStore;
+  readonly memory: Memory;
+  readonly records: RecordStore;
+  readonly metrics: Readonly<JournalMetrics>;
+  /** Puts everything on disk and lets go of the files; rejects with `store.failed` when it could not. */
+  close(): Promise<void>;
+}
+
+/** A disk that refused what nobody waits for is tried again after this, ms. */
+const retryAfter = 5000;
+
+function systemTime(): number | undefined {
+  const now = Date.now();
+  return now < firstTime ? undefined : now;
+}
+
+/**
+ * Opens the store in `directory`, making it when there is none. Damaged data is skipped, counted and logged, never
+ * an error. The store is the only one on its directory.
+ *
+ * Everything takes effect in memory at once. `outbox.commit` writes all that has changed, of messages, state and
+ * records, as one group: after a power cut the group is there whole or not at all. Only what is on disk may be
+ * published: the number of a message that was not committed is given out again after a power cut. `commit` rejects
+ * with `store.failed`, naming the file, when the disk does not take it; the store goes on in memory and the next
+ * commit tries everything again. An acknowledgement by itself is in the page cache when the event loop turns, and on
+ * disk with the next flush.
+ *
+ * Rejects with `store.failed` when the directory cannot be listed.
+ */
+export async function openStore(directory: string, options: StoreOptions = {}): Promise<Store> {
+  const now = options.now ?? systemTime;
+  const { log, settleWithin = 1000 } = options;
+  const journal = new Journal(directory, { ...options, now });
+  const db = new Low<Contents>(journal, journal.contents);
+  await db.read();
+  const contents = db.data;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let spilling: ReturnType<typeof setImmediate> | undefined;
+  let closing: Promise<void> | undefined;
+
+  const commit = async (): Promise<void> => {
+    if (closing !== undefined) throw new VigieError('store.failed', 'the store is closed', { where: directory });
+    clearTimeout(timer);
+    timer = undefined;
+    await db.write();
+  };
+
+  const settle = (): void => {
+    timer = undefined;
+    commit().catch((error: unknown) => {
+      log?.warn('store.failed', { error: String(error) });
+      settleIn(retryAfter);
+    });
+  };
+
+  const settleIn = (delay: number): void => {
+    if (closing === undefined) timer ??= setTimeout(settle, delay).unref();
+  };
+  const changed = (): void => settleIn(settleWithin);
+
+  const acknowledged = (): void => {
+    changed();
+    // Those of one turn of the event loop are written together.
+    spilling ??= setImmediate(() => {
+      spilling = undefined;
+      if (closing === undefined) journal.spill();
+    });
+  };
+
+  const outbox = outboxStore(contents, { commit, acknowledged });
+  const states = statesIn(journalKeeper(contents), log);
+  const records = journalRecords(contents, journal, { rules: options.records ?? {}, now, changed });
+  contents.beforeGroup.push(
+    () => records.retire(),
+    () => states.look(),
+  );
+
+  return {
+    outbox,
+    memory: { recall: (key) => states.recall(key), keep: (source) => states.keep(source) },
+    records: { put: records.put, get: records.get, list: records.list },
+    metrics: journal.metrics,
+    close() {
+      clearTimeout(timer);
+      clearImmediate(spilling);
+      closing ??= journal.close();
+      return closing;
+    },
+  };
+}
+
+export type FileOutboxStore = OutboxStore & Pick<Store, 'metrics' | 'close'>;
+
+/** The outbox of a store of which nothing else is used. */
+export async function openOutboxStore(directory: string, options: StoreOptions = {}): Promise<FileOutboxStore> {
+  const { outbox, metrics, close } = await openStore(directory, options);
+  return Object.defineProperties(outbox, {
+    metrics: { value: metrics },
+    close: { value: close },
+  }) as FileOutboxStore;
+}

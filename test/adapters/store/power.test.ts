@@ -1,0 +1,84 @@
+/** Outbox, state and records when the power fails, at any moment of any work. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Store } from '../../../adapters/store/store.ts';
+import { outboxEntry } from './entries.ts';
+import { type Choose, RecordedDisk } from './recorded-disk.ts';
+import { fault, openAt, recallAll, type Snapshot, snapshot, steps, work } from './workload.ts';
+
+const start = Date.UTC(2024, 5, 1);
+
+/** Nothing that was not synced reached the medium; everything did. */
+const none: Choose = () => 0;
+const all: Choose = (most) => most;
+
+function random(seed: number): Choose {
+  let state = seed | 1;
+  return (most) => {
+    // xorshift32 (Marsaglia 2003).
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % (most + 1);
+  };
+}
+
+function check(store: Store): Snapshot {
+  const { metrics } = store;
+  expect({ damaged: metrics.damaged, malformed: metrics.malformed, unknown: metrics.unknown }).toEqual({
+    damaged: 0,
+    malformed: 0,
+    unknown: 0,
+  });
+  return snapshot(store, recallAll(store));
+}
+
+it('is after a power cut what it was at one group, and none before the last that was promised', async () => {
+  let cuts = 0;
+  await fc.assert(
+    fc.asyncProperty(steps, fc.integer(), async (todo, seed) => {
+      const disk = new RecordedDisk();
+      const protocol = await work(disk, todo, start);
+      const chance = random(seed);
+      for (let moment = 0; moment <= disk.moments; moment++) {
+        for (const choose of [none, all, chance, chance]) {
+          const files = disk.after(moment, choose);
+          const found = check(await openAt(new RecordedDisk(files), () => start));
+          expect(fault(protocol, moment, found)).toBeUndefined();
+          cuts++;
+        }
+      }
+    }),
+    { numRuns: 15, interruptAfterTimeLimit: 50_000 },
+  );
+  expect(cuts).toBeGreaterThan(1000);
+});
+
+it('goes on after one power cut, and the next', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { minLength: 2, maxLength: 4 }), fc.integer(), async (works, seed) => {
+      const choose = random(seed);
+      let files: ReadonlyMap<string, Uint8Array> = new Map();
+      for (const todo of works) {
+        const disk = new RecordedDisk(files);
+        const protocol = await work(disk, todo, start);
+        const moment = choose(disk.moments);
+        files = disk.after(moment, choose);
+        const after = new RecordedDisk(files);
+        const store = await openAt(after, () => start);
+        const found = check(store);
+        expect(fault(protocol, moment, found)).toBeUndefined();
+        // What is found stays, whatever becomes of what opening wrote, and what comes next comes on top.
+        const again = new RecordedDisk(after.after(choose(after.moments), choose));
+        const twice = await openAt(again, () => start);
+        expect(check(twice)).toEqual(found);
+        const seq = twice.outbox.nextSeq(1);
+        twice.outbox.append(outboxEntry(1, seq));
+        await twice.outbox.commit();
+        const third = await openAt(new RecordedDisk(again.after(again.moments, none)), () => start);
+        expect([...check(third).messages.keys()].sort()).toEqual([...found.messages.keys(), `1/${seq}`].sort());
+      }
+    }),
+    { numRuns: 60, interruptAfterTimeLimit: 50_000 },
+  );
+});

@@ -1,0 +1,99 @@
+/** What every Memory must do, whatever it keeps its states in. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Memory } from '../../agent/ports.ts';
+
+export interface MemoryUnderTest {
+  readonly memory: Memory;
+  /** Takes part in a commit. */
+  commit(): Promise<void>;
+}
+
+export function memoryContract(name: string, create: () => Promise<MemoryUnderTest>): void {
+  describe(`${name} as a Memory`, () => {
+    let memory: Memory;
+    let commit: () => Promise<void>;
+
+    beforeEach(async () => {
+      const made = await create();
+      memory = made.memory;
+      commit = () => made.commit();
+    });
+
+    it('knows nothing at first', () => {
+      expect(memory.recall('trip')).toBeUndefined();
+    });
+
+    it('asks for states at every commit, and not before', async () => {
+      let asked = 0;
+      memory.keep(() => {
+        asked++;
+        return [['trip', asked]];
+      });
+      expect([asked, memory.recall('trip')]).toEqual([0, undefined]);
+      await commit();
+      expect(asked).toBeGreaterThan(0);
+      expect(memory.recall('trip')).toBe(asked);
+      const before = asked;
+      await commit();
+      expect(asked).toBeGreaterThan(before);
+      expect(memory.recall('trip')).toBe(asked);
+    });
+
+    it('gives back data of every type of CBOR', async () => {
+      const value = {
+        number: -1.5,
+        time: 1_700_000_000_123,
+        text: 'Zürich',
+        yes: true,
+        nothing: null,
+        bytes: Uint8Array.of(1, 2),
+        list: [1, [2], {}],
+        nested: { a: { b: [0, ''] } },
+      };
+      memory.keep(() => [['all', value]]);
+      await commit();
+      expect(memory.recall('all')).toEqual(value);
+    });
+
+    it('gives what was kept, not what became of it', async () => {
+      const value = { n: 1 };
+      memory.keep(() => [['value', value]]);
+      await commit();
+      value.n = 2;
+      expect(memory.recall('value')).toEqual({ n: 1 });
+      await commit();
+      expect(memory.recall('value')).toEqual({ n: 2 });
+    });
+
+    it('keeps what is not named any more, and forgets what is undefined', async () => {
+      let states: [string, unknown][] = [
+        ['a', 1],
+        ['b', 2],
+      ];
+      memory.keep(() => states);
+      await commit();
+      states = [['b', undefined]];
+      await commit();
+      expect([memory.recall('a'), memory.recall('b')]).toEqual([1, undefined]);
+      states = [['b', 3]];
+      await commit();
+      expect(memory.recall('b')).toBe(3);
+    });
+
+    it('asks everybody who keeps something', async () => {
+      memory.keep(() => [['a', 1]]);
+      memory.keep(() => [['b', 2]]);
+      await commit();
+      expect([memory.recall('a'), memory.recall('b')]).toEqual([1, 2]);
+    });
+
+    it('goes on when one part of the core cannot say its state', async () => {
+      memory.keep(() => {
+        throw new Error('a defect');
+      });
+      memory.keep(() => [['b', 2]]);
+      await commit();
+      expect(memory.recall('b')).toBe(2);
+    });
+  });
+}
