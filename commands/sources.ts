@@ -85,7 +85,7 @@ function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): () => void 
 function open(
   input: CanInput,
   asked: boolean,
-  { file, record }: Configuration,
+  { file, record, commands }: Configuration,
   vehicle: Vehicle,
   clock: SystemClock,
   log: Log,
@@ -111,7 +111,9 @@ function open(
     }
     case 'slcan': {
       const where = `${file}:${input.line}`;
-      const sends = asked || Object.values(vehicle.profile.commands).some(({ send }) => send.bus === bus);
+      // Where nobody may command the car, the adapter only listens.
+      const commanded = Object.values(vehicle.profile.commands).some(({ send }) => send.bus === bus);
+      const sends = asked || (commands !== undefined && commanded);
       const adapter = new SlcanBus({
         bus,
         name: input.address,
@@ -162,7 +164,7 @@ function polls(obd: ObdInput, { file }: Configuration, vehicle: Vehicle, ways: W
   const settings = pollSettings(bus.obd);
   const asking = { clock, sets, bus: bus.name, log };
   if (obd.kind === 'isotp') {
-    const requester = overBus(obd, bus.obd.asleepAfter, ways);
+    const requester = overBus(obd, file, bus.obd.asleepAfter, ways);
     return [new ObdSource({ ...asking, requester, settings })];
   }
   const elm = adapter(obd, file, clock, log);
@@ -190,12 +192,13 @@ function adapter(
 
 function overBus(
   { over, line }: Extract<ObdInput, { kind: 'isotp' }>,
+  file: string,
   asleepAfter: number,
   { senders, taps, clock }: Ways,
 ): DiagnosticRequester {
   const sender = senders.get(over);
   if (sender === undefined) {
-    throw new VigieError('configuration.wrong', `bus ${over} takes no requests`, { where: `obd, line ${line}` });
+    throw new VigieError('configuration.wrong', `bus ${over} takes no requests`, { where: `${file}:${line}` });
   }
   const transport = new IsoTp({ clock, sender, bus: over, index: 0, asleepAfter });
   taps.set(over, (batch) => transport.receive(batch));

@@ -1,0 +1,93 @@
+import { VigieError } from '../../protocol/errors.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import { type Reading, type Telemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import { RecentReadings } from '../recorders/collision/recent.ts';
+
+/** The longest context before and after an event, and a tick, ms. */
+const SPAN = 122_000;
+
+/** The rest of an event's context that is still to come. */
+interface Complement {
+  readonly id: string;
+  readonly monitorId: string;
+  /** Readings after this, up to and with `until`; UTC ms. */
+  from: number;
+  until: number;
+}
+
+/** The changes of Status around events. */
+export class Context {
+  #ring: RecentReadings | undefined;
+  #complements: Complement[] = [];
+  /** Something changed since {@link state} was asked. */
+  altered = false;
+
+  /** The ring exists only while a monitor asks for it. */
+  keep(asked: boolean): void {
+    if (asked) this.#ring ??= new RecentReadings(SPAN);
+    else if (this.#complements.length === 0) this.#ring = undefined;
+  }
+
+  take(slot: Slot, value: SlotValue, at: number): void {
+    this.#ring?.take(slot, value, at);
+  }
+
+  forget(slot: Slot): void {
+    this.#ring?.forget(slot);
+  }
+
+  /** What changed in the time before an event at `at`. */
+  before(at: number, span: number): Telemetry | undefined {
+    return telemetryOf(span > 0 ? this.#ring?.between(at - span, at) : undefined);
+  }
+
+  /** What changes in the time after the event is to follow it. */
+  expect(event: MonitorEvent, span: number): void {
+    if (span <= 0) return;
+    this.#complements.push({ id: event.id, monitorId: event.monitorId, from: event.at, until: event.at + span });
+    this.altered = true;
+  }
+
+  /** Takes what is complete at `now`. */
+  tick(now: number): MonitorEvent[] {
+    this.#ring?.prune(now);
+    if (this.#complements.length === 0) return [];
+    const ready: MonitorEvent[] = [];
+    const left: Complement[] = [];
+    for (const complement of this.#complements) {
+      const { id, monitorId, from, until } = complement;
+      // A clock that was set back would hold it until the old time is reached again.
+      if (now >= from && now < until) {
+        left.push(complement);
+        continue;
+      }
+      const telemetry = telemetryOf(this.#ring?.between(from + 1, until));
+      if (telemetry !== undefined) ready.push({ id, monitorId, at: from, refresh: false, telemetry, complement: true });
+    }
+    this.altered ||= left.length !== this.#complements.length;
+    this.#complements = left;
+    return ready;
+  }
+
+  correct(by: number): void {
+    for (const complement of this.#complements) {
+      complement.from += by;
+      complement.until += by;
+      this.altered = true;
+    }
+  }
+
+  state(): unknown {
+    return this.#complements;
+  }
+
+  restore(state: unknown): void {
+    if (!Array.isArray(state)) throw new VigieError('input.malformed', 'the contexts that were kept are no list');
+    this.#complements = state.map((complement: Complement) => ({ ...complement }));
+  }
+}
+
+function telemetryOf(readings: readonly Reading[] | undefined): Telemetry | undefined {
+  return readings === undefined || readings.length === 0 ? undefined : telemetryFromReadings(readings);
+}

@@ -1,0 +1,80 @@
+import { VigieError } from '../../protocol/errors.ts';
+import type { Alert } from '../../protocol/schema/alert.ts';
+import type { Body } from '../../protocol/schema/message.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import type { RecordKind } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+
+export const privacyState = slotByPath.get('privacy.state') as Slot;
+
+const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
+
+type Newest = { [K in RecordKind]?: Body<K> };
+
+/** What records tell that Status does not: the newest of each kind, and all alerts that are active. */
+export class Facts {
+  readonly #status: StatusReader;
+  #newest: Newest = {};
+  #alerts = new Map<string, Alert>();
+  /** Something changed since {@link state} was asked. */
+  changed = false;
+
+  constructor(status: StatusReader) {
+    this.#status = status;
+  }
+
+  newest<K extends RecordKind>(kind: K): Body<K> | undefined {
+    return this.#newest[kind] as Body<K> | undefined;
+  }
+
+  /** Alerts that are active, in the order in which they began to be known. */
+  get alerts(): readonly Alert[] {
+    return [...this.#alerts.values()];
+  }
+
+  /** The record, if it ends an alert that is active. */
+  ending(record: Alert): Alert | undefined {
+    return !record.active && this.#alerts.get(record.type)?.id === record.id ? record : undefined;
+  }
+
+  /** What privacy hides: 0 nothing, 1 positions, 2 all but safety. A car declared stolen hides nothing. */
+  get hidden(): number {
+    const { stolen } = this.#newest;
+    if (stolen?.state === true && stolen.origin === 'Declared') return 0;
+    return levels[String(this.#status.value(privacyState))] ?? 0;
+  }
+
+  /** Notes a record as it was put; `previous` is its form before. */
+  note<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
+    if (kind === 'alert') this.#noteAlert(record as Alert);
+    const newest = this.newest(kind) as { id: string } | undefined;
+    // One that was put again, corrected, is the newest only if it was.
+    const older = previous !== undefined && newest !== undefined && newest.id !== (record as { id: string }).id;
+    if (!older)
+      this.#newest = { ...this.#newest, [kind]: kind === 'collision' ? shorn(record as Body<'collision'>) : record };
+    this.changed = true;
+  }
+
+  #noteAlert(record: Alert): void {
+    if (record.active) this.#alerts.set(record.type, record);
+    else if (this.ending(record) !== undefined) this.#alerts.delete(record.type);
+  }
+
+  state(): unknown {
+    return { newest: this.#newest, alerts: this.alerts };
+  }
+
+  restore(state: unknown): void {
+    const { newest, alerts } = state as { newest?: Newest; alerts?: readonly Alert[] };
+    if (typeof newest !== 'object' || !Array.isArray(alerts)) {
+      throw new VigieError('input.malformed', 'the records that monitors kept are none');
+    }
+    this.#newest = newest;
+    this.#alerts = new Map(alerts.map((alert: Alert) => [alert.type, alert]));
+  }
+}
+
+/** The collision without its measurements, which are as long as a message may be. */
+export function shorn({ pulse: _pulse, readings: _readings, ...rest }: Body<'collision'>): Body<'collision'> {
+  return rest;
+}

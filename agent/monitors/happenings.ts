@@ -1,0 +1,60 @@
+/** What a record that was put means for triggers. docs/monitors.md, "Triggers". */
+import type { Body } from '../../protocol/schema/message.ts';
+import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import { type Trip, tripState } from '../../protocol/schema/trip.ts';
+import type { RecordKind } from '../records.ts';
+import type { SourceName, SourceValue } from './running.ts';
+
+/** What has a present value that records of a kind tell; a declared theft ends privacy and shows all of it. */
+const watched: Readonly<Partial<Record<RecordKind, readonly SourceName[]>>> = {
+  alert: ['vehicle.alert'],
+  maintenance: ['vehicle.maintenance.daysBeforeMaintenance', 'vehicle.maintenance.mileageBeforeMaintenance'],
+  stolen: [
+    'stolen.state',
+    'vehicle.alert',
+    'vehicle.maintenance.daysBeforeMaintenance',
+    'vehicle.maintenance.mileageBeforeMaintenance',
+  ],
+};
+
+export function watchedOf(kind: RecordKind): readonly SourceName[] {
+  return watched[kind] ?? [];
+}
+
+type Happenings = ReadonlyMap<DataName, SourceValue>;
+
+const nothing: Happenings = new Map();
+
+/** What happens with the record, with its values; `previous` is its form before. */
+export function happeningsOf<K extends RecordKind>(
+  kind: K,
+  record: Body<K>,
+  previous: Body<K> | undefined,
+): Happenings {
+  if (kind === 'trip') return ofTrip(record as Trip, previous as Trip | undefined);
+  if (kind === 'collision') return ofCollision(record as Body<'collision'>, previous as Body<'collision'> | undefined);
+  return nothing;
+}
+
+function ofTrip(trip: Trip, previous: Trip | undefined): Happenings {
+  const happens = new Map<DataName, SourceValue>();
+  const begins = previous === undefined;
+  const ends = trip.done === true && previous?.done !== true;
+  if (begins || ends) happens.set('vehicle.trip', trip.id);
+  if (begins) happens.set('vehicle.trip.start', trip.id);
+  if (!ends) return happens;
+  happens.set('vehicle.trip.stop', trip.id);
+  if (trip.duration !== undefined) happens.set('vehicle.trip.duration', trip.duration);
+  if (trip.distance !== undefined) happens.set('vehicle.trip.distance', trip.distance);
+  happens.set('vehicle.trip.state', tripState(trip));
+  return happens;
+}
+
+function ofCollision({ details = [] }: Body<'collision'>, previous: Body<'collision'> | undefined): Happenings {
+  if (details.length === 0 || JSON.stringify(details) === JSON.stringify(previous?.details)) return nothing;
+  const severities = details.map(({ severity }) => severity).filter((severity) => severity !== undefined);
+  return new Map<DataName, SourceValue>([
+    ['vehicle.collision.side', details.map(({ side }) => side)],
+    ['vehicle.collision.severity', severities],
+  ]);
+}

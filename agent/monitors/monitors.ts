@@ -1,0 +1,352 @@
+import { VigieError } from '../../protocol/errors.ts';
+import type { Alert } from '../../protocol/schema/alert.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import type { Body } from '../../protocol/schema/message.ts';
+import {
+  type CompiledMonitor,
+  compileMonitor,
+  MONITORS,
+  type Monitor,
+  type MonitorList,
+  type MonitorStatus,
+  monitorIdPattern,
+} from '../../protocol/schema/monitor.ts';
+import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import type { Log, Memory } from '../ports.ts';
+import type { Recorder } from '../recorders/recorder.ts';
+import type { RecordKind, RecordObserver } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import { Context } from './context.ts';
+import { Facts } from './facts.ts';
+import { happeningsOf, watchedOf } from './happenings.ts';
+import type { RunningMonitor } from './running.ts';
+import { Seen } from './seen.ts';
+import { Sources } from './sources.ts';
+import { kept, readKept } from './state.ts';
+import { extensionsOf, triggersOf, valuesOf } from './telling.ts';
+import { Watch } from './watch.ts';
+
+const HEAD = 'monitors';
+const RECORDS = 'monitors/records';
+const CONTEXT = 'monitors/context';
+const keyOf = (id: string): string => `monitor/${id}`;
+const standingKeyOf = (id: string): string => `monitor/${id}/now`;
+
+export interface MonitorsParts {
+  readonly status: StatusReader;
+  /** Takes an event; it must be kept in the same commit as the states. */
+  readonly emit: (event: MonitorEvent) => void;
+  readonly log: Log;
+}
+
+interface Entry {
+  monitor: Monitor;
+  readonly order: number;
+  compiled: CompiledMonitor;
+  /** Absent while paused. */
+  running: RunningMonitor | undefined;
+}
+
+interface Head {
+  readonly version: number;
+  /** Events so far, and monitors so far. */
+  readonly events: number;
+  readonly given: number;
+  readonly ids: readonly string[];
+}
+
+/**
+ * The monitors of the car: takes them, watches, tells. What they are and do is in docs/monitors.md. Its state has many
+ * keys, so it is no recorder's `state` but {@link states} and {@link recall}.
+ */
+export class Monitors implements Recorder, RecordObserver {
+  readonly name = HEAD;
+  readonly #parts: MonitorsParts;
+  readonly #status: Seen;
+  readonly #facts: Facts;
+  readonly #sources: Sources;
+  readonly #watch: Watch;
+  readonly #context = new Context();
+  readonly #entries = new Map<string, Entry>();
+  #version = 0;
+  #events = 0;
+  #given = 0;
+  /** The alert that has just ended, in the step in which it does. */
+  #ended: Alert | undefined;
+  /** What is to be written with the next commit. */
+  #headChanged = false;
+  readonly #changed = new Set<string>();
+  readonly #standing = new Set<string>();
+
+  constructor(parts: MonitorsParts) {
+    const status = new Seen(parts.status);
+    this.#parts = parts;
+    this.#status = status;
+    this.#facts = new Facts(status);
+    this.#sources = new Sources(status, this.#facts);
+    this.#watch = new Watch({
+      status,
+      sources: this.#sources,
+      tell: (monitor, refresh) => this.#tell(monitor, refresh),
+      changed: ({ id }) => this.#standing.add(id),
+    });
+  }
+
+  /** Counts the changes of the list. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** In the order in which they were given. */
+  get all(): readonly Monitor[] {
+    return [...this.#entries.values()].map(({ monitor }) => monitor);
+  }
+
+  /** What the car watches, as a `monitor` message tells it. */
+  get list(): MonitorList {
+    const monitors = this.all.map(({ monitorId, status, updatedAt }) => ({ monitorId, status, updatedAt }));
+    return { version: this.#version, monitors };
+  }
+
+  get(id: string): Monitor | undefined {
+    return this.#entries.get(id)?.monitor;
+  }
+
+  /**
+   * Takes a monitor and watches it at once. One with its id is replaced: it goes on where it stood if its triggers and
+   * its expression are the same. `at` is the present moment, UTC ms.
+   * @throws VigieError `input.malformed`, `input.unknown` for what compileMonitor refuses, and when there are too many
+   */
+  put(id: string, input: unknown, at: number, status?: MonitorStatus): Monitor {
+    if (!new RegExp(monitorIdPattern).test(id)) {
+      throw new VigieError('input.malformed', `must match ${monitorIdPattern}`, { where: 'monitorId' });
+    }
+    const compiled = compileMonitor(input);
+    const before = this.#entries.get(id);
+    if (before === undefined && this.#entries.size >= MONITORS) {
+      throw new VigieError('input.malformed', `there are ${MONITORS} monitors already: remove one`, {
+        where: 'monitors',
+      });
+    }
+    this.#watch.arrive(at);
+    const now = Math.round(at);
+    const monitor: Monitor = {
+      createdAt: before?.monitor.createdAt ?? now,
+      monitorId: id,
+      updatedAt: now,
+      status: status ?? before?.monitor.status ?? 'Running',
+      monitor: compiled.parameter,
+    };
+    if (before !== undefined && sameMonitor(before.monitor, monitor)) return before.monitor;
+    const entry: Entry = { monitor, order: before?.order ?? this.#given++, compiled, running: before?.running };
+    this.#entries.set(id, entry);
+    this.#note(id);
+    if (entry.running !== undefined && monitor.status === 'Running' && sameTriggers(before?.compiled, compiled)) {
+      this.#watch.replace(entry.running, compiled);
+    } else this.#restart(entry);
+    this.#context.keep(this.#asksForContext());
+    return monitor;
+  }
+
+  /** Pauses a monitor or lets it watch again, anew. @throws VigieError `input.unknown` */
+  setStatus(id: string, status: MonitorStatus, at: number): Monitor {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw new VigieError('input.unknown', `there is no monitor ${id}`, { where: 'monitorId' });
+    this.#watch.arrive(at);
+    if (entry.monitor.status === status) return entry.monitor;
+    entry.monitor = { ...entry.monitor, status, updatedAt: Math.round(at) };
+    this.#note(id);
+    this.#restart(entry);
+    this.#context.keep(this.#asksForContext());
+    return entry.monitor;
+  }
+
+  /** False: there was none. */
+  remove(id: string): boolean {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return false;
+    if (entry.running !== undefined) this.#watch.end(entry.running);
+    this.#entries.delete(id);
+    this.#note(id);
+    this.#standing.add(id);
+    this.#context.keep(this.#asksForContext());
+    return true;
+  }
+
+  changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
+    this.#context.take(slot, value, at);
+    this.#watch.changed(slot, previous, at);
+  }
+
+  removed(slot: Slot, previous: SlotValue, at: number): void {
+    this.#context.forget(slot);
+    this.#watch.removed(slot, previous, at);
+  }
+
+  recorded<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
+    const { createdAt, updatedAt } = record as { createdAt: number; updatedAt?: number };
+    this.#watch.arrive(updatedAt ?? createdAt);
+    const change = (): void => {
+      // What is judged before the change does not know of the end.
+      if (kind === 'alert') this.#ended = this.#facts.ending(record as Alert);
+      this.#facts.note(kind, record, previous);
+    };
+    this.#watch.recorded(watchedOf(kind), change, happeningsOf(kind, record, previous));
+    this.#ended = undefined;
+  }
+
+  tick(now: number): void {
+    this.#watch.tick(now);
+    for (const event of this.#context.tick(this.#watch.now)) this.#parts.emit(event);
+    this.#context.keep(this.#asksForContext());
+  }
+
+  flush(): void {}
+
+  correct(by: number): void {
+    this.#watch.correct(by);
+    this.#context.correct(by);
+  }
+
+  /** What changed since it was asked last, for a commit together with the events. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (this.#headChanged) {
+      this.#headChanged = false;
+      const { version, events, given } = { version: this.#version, events: this.#events, given: this.#given };
+      yield [HEAD, { version, events, given, ids: [...this.#entries.keys()] } satisfies Head];
+    }
+    if (this.#facts.changed) {
+      this.#facts.changed = false;
+      yield [RECORDS, this.#facts.state()];
+    }
+    if (this.#context.altered) {
+      this.#context.altered = false;
+      yield [CONTEXT, this.#context.state()];
+    }
+    for (const id of this.#changed) {
+      const entry = this.#entries.get(id);
+      yield [keyOf(id), entry === undefined ? undefined : { monitor: entry.monitor, order: entry.order }];
+    }
+    this.#changed.clear();
+    for (const id of this.#standing) {
+      const running = this.#entries.get(id)?.running;
+      yield [standingKeyOf(id), running === undefined ? undefined : kept(running)];
+    }
+    this.#standing.clear();
+  }
+
+  /**
+   * Takes up what an earlier run kept, after Status was; `at` is the present moment, UTC ms. A monitor that cannot be
+   * read is left out, one of which nobody knows where it stood begins anew; both are said.
+   */
+  recall(memory: Memory, at: number): void {
+    this.#attempt(RECORDS, memory, (state) => this.#facts.restore(state));
+    this.#attempt(CONTEXT, memory, (state) => this.#context.restore(state));
+    this.#attempt(HEAD, memory, (state) => {
+      const { version, events, given, ids } = state as Head;
+      this.#version = version;
+      this.#events = events;
+      this.#given = given;
+      for (const id of ids) this.#attempt(keyOf(id), memory, (found) => this.#recallOne(found, memory, at));
+    });
+    this.#context.keep(this.#asksForContext());
+  }
+
+  #recallOne(found: unknown, memory: Memory, at: number): void {
+    const { monitor, order } = found as Pick<Entry, 'monitor' | 'order'>;
+    const compiled = compileMonitor(monitor.monitor);
+    const entry: Entry = { monitor, order, compiled, running: undefined };
+    const id = monitor.monitorId;
+    this.#entries.set(id, entry);
+    if (monitor.status !== 'Running') return;
+    this.#attempt(standingKeyOf(id), memory, (state) => {
+      entry.running = this.#watch.begin(id, order, compiled, readKept(state, compiled.triggers.length));
+    });
+    if (entry.running !== undefined) return;
+    this.#watch.arrive(at);
+    this.#restart(entry);
+  }
+
+  #attempt(key: string, memory: Memory, take: (state: unknown) => void): void {
+    const state = memory.recall(key);
+    if (state === undefined) return;
+    try {
+      take(state);
+    } catch (error) {
+      this.#parts.log.error('what was kept of monitors cannot be read', { key, error: (error as Error).message });
+    }
+  }
+
+  /** Watches anew, or no more. */
+  #restart(entry: Entry): void {
+    const { monitor, order, compiled } = entry;
+    const id = monitor.monitorId;
+    if (entry.running !== undefined) this.#watch.end(entry.running);
+    entry.running = undefined;
+    this.#standing.add(id);
+    // The context is to be there when the first event is told.
+    this.#context.keep(this.#asksForContext());
+    if (monitor.status === 'Running') entry.running = this.#watch.begin(id, order, compiled, undefined);
+  }
+
+  #note(id: string): void {
+    this.#version++;
+    this.#headChanged = true;
+    this.#changed.add(id);
+  }
+
+  #asksForContext(): boolean {
+    for (const { monitor, compiled } of this.#entries.values()) {
+      const { before, after } = compiled.context;
+      if (before + after > 0 && monitor.status === 'Running') return true;
+    }
+    return false;
+  }
+
+  #tell(monitor: RunningMonitor, refresh: boolean): void {
+    const { happening, now } = this.#watch;
+    const collision = happening.has('vehicle.collision.side') || happening.has('vehicle.collision.severity');
+    if (collision && !this.#tellsCollision(monitor)) return;
+    const at = Math.round(now);
+    this.#events++;
+    this.#headChanged = true;
+    const parts = { status: this.#status, sources: this.#sources, facts: this.#facts };
+    const triggers = triggersOf(monitor);
+    const values = valuesOf(monitor, parts, { values: happening, ended: this.#ended });
+    const extensions = extensionsOf(monitor, parts);
+    const telemetry = this.#context.before(at, monitor.compiled.context.before);
+    const event: MonitorEvent = {
+      id: `${Math.max(0, at).toString(16)}-${this.#events.toString(16)}`,
+      monitorId: monitor.id,
+      at,
+      refresh,
+      ...(triggers.length === 0 ? {} : { triggers }),
+      ...(values.length === 0 ? {} : { values }),
+      ...(extensions.length === 0 ? {} : { extensions }),
+      ...(telemetry === undefined ? {} : { telemetry }),
+    };
+    this.#context.expect(event, monitor.compiled.context.after);
+    this.#parts.emit(event);
+  }
+
+  /** Of one collision a monitor that watches collisions tells once, however often more becomes known of it. */
+  #tellsCollision(monitor: RunningMonitor): boolean {
+    const watches = monitor.triggers.some(
+      ({ compiled: { condition } }) => condition.kind === 'data' && condition.data.startsWith('vehicle.collision.'),
+    );
+    const id = this.#facts.newest('collision')?.id;
+    if (!watches || id === undefined) return true;
+    if (monitor.collision === id) return false;
+    monitor.collision = id;
+    return true;
+  }
+}
+
+function sameTriggers(before: CompiledMonitor | undefined, after: CompiledMonitor): boolean {
+  return JSON.stringify(before?.parameter.triggerParam) === JSON.stringify(after.parameter.triggerParam);
+}
+
+/** Nothing but the time of the change would differ. */
+function sameMonitor(before: Monitor, after: Monitor): boolean {
+  return before.status === after.status && JSON.stringify(before.monitor) === JSON.stringify(after.monitor);
+}

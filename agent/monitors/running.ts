@@ -1,0 +1,174 @@
+/** Where a running monitor stands, and what its triggers make of values. docs/monitors.md. */
+import type {
+  Choice,
+  CompiledMonitor,
+  CompiledTrigger,
+  DataCondition,
+  ZoneCondition,
+} from '../../protocol/schema/monitor/compile.ts';
+import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import { FALSE, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { distance } from '../position.ts';
+import type { StatusReader } from '../status.ts';
+import type { Due } from './agenda.ts';
+
+/** A number, one name, or several names that hold together. */
+export type SourceValue = number | string | readonly string[];
+
+/** `used` and `position` are what time and zone triggers watch. */
+export type SourceName = DataName | 'used' | 'position';
+
+export interface Source {
+  readonly name: SourceName;
+  readonly slots: readonly Slot[];
+  /** One slot is all that it is made of. */
+  readonly single: boolean;
+  /** Its parts come one after the other: changes are looked at at the next tick. */
+  readonly deferred: boolean;
+  /** The present value; undefined: not known. */
+  read(): SourceValue | undefined;
+  /** The value when it was looked at last; undefined also when a part was taken away since. */
+  last: SourceValue | undefined;
+  /** Is to be looked at at the next tick. */
+  dirty: boolean;
+  /** Of a number: no trigger changes while it stays between these two; NaN: that is not known. */
+  low: number;
+  high: number;
+  /** Triggers of running monitors. */
+  readonly triggers: RunningTrigger[];
+}
+
+/** A trigger of a running monitor; due when its wait is over. */
+export interface RunningTrigger extends Due {
+  readonly kind: 'wait';
+  readonly monitor: RunningMonitor;
+  /** Its place among the triggers of the monitor. */
+  readonly bit: number;
+  readonly compiled: CompiledTrigger;
+  readonly source: Source;
+  /** Data: the operator is met. Zone: the car is inside the circle. Time: the moment is inside an interval. */
+  main: Truth;
+  /** With `previous`: the operator came to be met from a value that met it. Of the step in which it did only. */
+  ready: boolean;
+  /** That value. */
+  from: string | undefined;
+  /** Of a time trigger: whether the car is used. */
+  used: Truth;
+  /** What it is to the expression. */
+  truth: Truth;
+  /** Of a time trigger: when it is to be looked at again. */
+  readonly boundary: Boundary | undefined;
+}
+
+export interface Boundary extends Due {
+  readonly kind: 'boundary';
+  readonly trigger: RunningTrigger;
+}
+
+/** A running monitor; due when it is told again. */
+export interface RunningMonitor extends Due {
+  readonly kind: 'refresh';
+  readonly id: string;
+  /** Monitors are judged in this order: that in which they were created. */
+  readonly order: number;
+  compiled: CompiledMonitor;
+  readonly triggers: RunningTrigger[];
+  /** What the triggers are to the expression, in their order. */
+  readonly truths: Truth[];
+  satisfied: boolean;
+  /** The collision that it has told of last. */
+  collision: string | undefined;
+  /** Is to be judged in this step. */
+  touched: boolean;
+}
+
+/** The operator of a level applied to a value; `before` is the outcome so far, for the hysteresis. */
+export function levelOf(condition: DataCondition, value: SourceValue | undefined, before: Truth): Truth {
+  if (value === undefined) return UNKNOWN;
+  const { names, bound, hysteresis } = condition;
+  if (names !== undefined) return among(names, value) ? TRUE : FALSE;
+  const number = value as number;
+  const slack = before === TRUE ? hysteresis : 0;
+  switch (condition.op) {
+    case 'greaterThan':
+      return number > bound - slack ? TRUE : FALSE;
+    case 'lowerThan':
+      return number < bound + slack ? TRUE : FALSE;
+    default:
+      return Math.abs(number - bound) <= slack ? TRUE : FALSE;
+  }
+}
+
+/**
+ * Between which values, exclusive, nothing changes for any of the triggers of a number: it comes thousands of times a
+ * second and crosses a bound seldom.
+ */
+export function quietAround({ triggers }: Source, value: SourceValue | undefined): { low: number; high: number } {
+  let low = typeof value === 'number' ? Number.NEGATIVE_INFINITY : Number.NaN;
+  let high = Number.POSITIVE_INFINITY;
+  for (const { compiled, main } of triggers) {
+    const { condition } = compiled;
+    if (condition.kind !== 'data' || condition.names !== undefined || typeof value !== 'number') continue;
+    const { op, bound } = condition;
+    const slack = main === TRUE ? condition.hysteresis : 0;
+    if (op === 'equalsTo' && main === TRUE) {
+      low = Math.max(low, bound - slack);
+      high = Math.min(high, bound + slack);
+      continue;
+    }
+    // Met or not, the bound that matters lies on one side of the value.
+    const edge = op === 'greaterThan' ? bound - slack : bound + slack;
+    if (edge < value) low = Math.max(low, edge);
+    else if (edge > value) high = Math.min(high, edge);
+    else low = high = value;
+  }
+  return { low, high };
+}
+
+/** Whether a value is, or one of several names is, among those chosen. */
+export function among(choice: Choice, value: SourceValue): boolean {
+  return typeof value === 'object' ? value.some((name) => choice.has(name)) : choice.has(value);
+}
+
+const latitude = slotByPath.get('lastPosition.latitude') as Slot;
+const longitude = slotByPath.get('lastPosition.longitude') as Slot;
+const positionType = slotByPath.get('lastPosition.type') as Slot;
+const fixStatus = slotByPath.get('lastPosition.fixStatus') as Slot;
+
+/** What a position may be wrong by, m: of dead reckoning, of a fix in two dimensions, of one in three. */
+const ESTIMATED = 200;
+const FLAT = 50;
+const SPATIAL = 20;
+
+/** Whether the car is inside the circle; `before` is what it was, which counts where the fix cannot decide. */
+export function sideOf({ center, radius }: ZoneCondition, status: StatusReader, before: Truth): Truth {
+  const here = { latitude: status.value(latitude), longitude: status.value(longitude) };
+  if (typeof here.latitude !== 'number' || typeof here.longitude !== 'number') return UNKNOWN;
+  const away = distance(center, here as { latitude: number; longitude: number });
+  const estimated = status.value(positionType) === 'Estimated';
+  const error = estimated ? ESTIMATED : status.value(fixStatus) === '3D' ? SPATIAL : FLAT;
+  if (away < radius - error) return TRUE;
+  if (away > radius + error) return FALSE;
+  if (before !== UNKNOWN) return before;
+  return away <= radius ? TRUE : FALSE;
+}
+
+/** What the trigger asks for is so at this moment, waits apart. */
+export function rawOf(trigger: RunningTrigger): Truth {
+  const { condition } = trigger.compiled;
+  const { main } = trigger;
+  switch (condition.kind) {
+    case 'data':
+      return main === TRUE && condition.previous !== undefined && !trigger.ready ? FALSE : main;
+    case 'zone':
+      return condition.transition === 'In' || main === UNKNOWN ? main : main === TRUE ? FALSE : TRUE;
+    case 'time':
+      return main === TRUE ? trigger.used : FALSE;
+  }
+}
+
+/** Whether the car is used, as the source of that name has it. */
+export function usedOf(value: SourceValue | undefined): Truth {
+  return value === undefined ? UNKNOWN : value === 'true' ? TRUE : FALSE;
+}

@@ -1,0 +1,176 @@
+/** What triggers watch, and where it comes from: slots of Status, several of them together, or records. */
+import { dataRules } from '../../protocol/schema/monitor/data.ts';
+import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
+import type { StatusReader } from '../status.ts';
+import { type Facts, privacyState } from './facts.ts';
+import type { RunningTrigger, Source, SourceName, SourceValue } from './running.ts';
+
+const pathsOf: Readonly<Partial<Record<SourceName, readonly string[]>>> = {
+  'vehicle.autonomy': ['energies.Fuel.autonomy', 'energies.Electric.autonomy'],
+  'vehicle.safety.beltWarning': ['safety.beltStatus.Driver.belt', 'safety.beltStatus.Passenger.belt'],
+  'vehicle.doorsState.opening': slots.map(({ path }) => path).filter((path) => path.startsWith('doorsState.opening.')),
+  'vehicle.alert': [privacyState.path],
+  'vehicle.maintenance.daysBeforeMaintenance': [privacyState.path],
+  'vehicle.maintenance.mileageBeforeMaintenance': [privacyState.path],
+  'stolen.state': [privacyState.path],
+  used: ['kinetic.moving', 'kinetic.speed', 'ignition.type', 'powertrain.status'],
+  position: ['lastPosition.latitude', 'lastPosition.longitude', 'lastPosition.type', 'lastPosition.fixStatus'],
+};
+
+const deferred: ReadonlySet<SourceName> = new Set(['vehicle.autonomy', 'position']);
+
+const inUse: ReadonlySet<SlotValue> = new Set(['StartUp', 'Start', 'Starting', 'Running', 'Stopping']);
+
+/** The sources that somebody watches. */
+export class Sources {
+  readonly #status: StatusReader;
+  readonly #facts: Facts;
+  readonly #byName = new Map<SourceName, Source>();
+  /** By index of the slot; a slot that nobody watches has none. */
+  readonly bySlot: (Source[] | undefined)[] = new Array(slots.length).fill(undefined);
+
+  constructor(status: StatusReader, facts: Facts) {
+    this.#status = status;
+    this.#facts = facts;
+  }
+
+  /** The source, if anybody watches it. */
+  watched(name: SourceName): Source | undefined {
+    return this.#byName.get(name);
+  }
+
+  get all(): Iterable<Source> {
+    return this.#byName.values();
+  }
+
+  /** Adds a trigger to those that are told of changes. */
+  watch(name: SourceName, trigger: RunningTrigger): Source {
+    const source = this.#byName.get(name) ?? this.#begin(name);
+    source.triggers.push(trigger);
+    source.low = Number.NaN;
+    return source;
+  }
+
+  unwatch(source: Source, trigger: RunningTrigger): void {
+    source.triggers.splice(source.triggers.indexOf(trigger), 1);
+    if (source.triggers.length > 0) return;
+    this.#byName.delete(source.name);
+    for (const { index } of source.slots) {
+      const left = this.bySlot[index]?.filter((other) => other !== source) ?? [];
+      this.bySlot[index] = left.length === 0 ? undefined : left;
+    }
+  }
+
+  /** What the source is now, whether anybody watches it or not. */
+  value(name: SourceName): SourceValue | undefined {
+    return this.#read(name, slotsOf(name));
+  }
+
+  #begin(name: SourceName): Source {
+    const parts = slotsOf(name);
+    const source: Source = {
+      name,
+      slots: parts,
+      single: isSingle(name),
+      deferred: deferred.has(name),
+      read: () => this.#read(name, parts),
+      last: this.#read(name, parts),
+      dirty: false,
+      low: Number.NaN,
+      high: Number.NaN,
+      triggers: [],
+    };
+    this.#byName.set(name, source);
+    for (const { index } of parts) this.bySlot[index] = [...(this.bySlot[index] ?? []), source];
+    return source;
+  }
+
+  #read(name: SourceName, parts: readonly Slot[]): SourceValue | undefined {
+    switch (name) {
+      case 'vehicle.autonomy':
+        return this.#sum(parts);
+      case 'vehicle.safety.beltWarning':
+        return this.#belts(parts);
+      case 'vehicle.doorsState.opening':
+        return this.#opening(parts);
+      case 'vehicle.alert':
+        return this.#facts.hidden > 1 ? undefined : this.#facts.alerts.map(({ type }) => type);
+      case 'vehicle.maintenance.daysBeforeMaintenance':
+        return this.#facts.hidden > 1 ? undefined : this.#facts.newest('maintenance')?.daysBeforeMaintenance;
+      case 'vehicle.maintenance.mileageBeforeMaintenance':
+        return this.#facts.hidden > 1 ? undefined : this.#facts.newest('maintenance')?.mileageBeforeMaintenance;
+      case 'stolen.state':
+        return this.#facts.hidden > 1 ? undefined : String(this.#facts.newest('stolen')?.state ?? false);
+      case 'used':
+        return this.#used(parts);
+      case 'position':
+        return this.#position(parts);
+      default: {
+        const [only] = parts;
+        return only === undefined ? undefined : sourceValue(this.#status.value(only));
+      }
+    }
+  }
+
+  #known(parts: readonly Slot[]): SlotValue[] {
+    return parts.map((slot) => this.#status.value(slot)).filter((value) => value !== undefined);
+  }
+
+  #sum(parts: readonly Slot[]): number | undefined {
+    const known = this.#known(parts) as number[];
+    return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
+  }
+
+  #belts(parts: readonly Slot[]): string | undefined {
+    const known = this.#known(parts);
+    if (known.length === 0) return undefined;
+    return known.includes('Omission') ? 'Omission' : 'Normal';
+  }
+
+  #opening(parts: readonly Slot[]): readonly string[] | undefined {
+    if (this.#known(parts).length === 0) return undefined;
+    const open = parts.filter((slot) => this.#status.value(slot) === 'Open');
+    return open.length === 0 ? ['Closed'] : open.map(({ path }) => path.split('.')[2] as string);
+  }
+
+  #used(parts: readonly Slot[]): string | undefined {
+    const known = this.#known(parts);
+    if (known.length === 0) return undefined;
+    const used = known.some((value) => value === true || (typeof value === 'number' && value > 0) || inUse.has(value));
+    return String(used);
+  }
+
+  /** Known or not: the triggers read where it is themselves. */
+  #position([latitude, longitude]: readonly Slot[]): string | undefined {
+    if (latitude === undefined || longitude === undefined) return undefined;
+    const there = this.#status.value(latitude) !== undefined && this.#status.value(longitude) !== undefined;
+    return there ? 'known' : undefined;
+  }
+}
+
+function isSingle(name: SourceName): boolean {
+  return name !== 'used' && name !== 'position' && dataRules[name].path !== undefined;
+}
+
+function slotsOf(name: SourceName): readonly Slot[] {
+  const single = name === 'used' || name === 'position' ? undefined : dataRules[name].path;
+  const paths = single === undefined ? (pathsOf[name] ?? []) : [single];
+  return paths.map((path) => slotByPath.get(path) as Slot);
+}
+
+/** A slot's value as triggers compare it. */
+export function sourceValue(value: SlotValue | undefined): SourceValue | undefined {
+  if (value === undefined || typeof value === 'number' || typeof value === 'string') return value;
+  return Array.isArray(value) ? (value as readonly string[]) : String(value);
+}
+
+export function sameValue(a: SourceValue | undefined, b: SourceValue | undefined): boolean {
+  if (a === b) return true;
+  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+  return a.every((name, index) => name === b[index]);
+}
+
+/** A value as an event tells it. */
+export function literal(value: SourceValue): string {
+  return typeof value === 'object' ? value.join(',') : String(value);
+}

@@ -1,0 +1,116 @@
+/** Where a running monitor stands: how it begins, how it is kept and taken up. */
+import { VigieError } from '../../protocol/errors.ts';
+import type { CompiledMonitor, CompiledTrigger } from '../../protocol/schema/monitor/compile.ts';
+import { FALSE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
+import type { RunningMonitor, RunningTrigger, Source, SourceName } from './running.ts';
+
+export interface KeptTrigger {
+  readonly main: Truth;
+  readonly truth: Truth;
+  readonly used: Truth;
+  readonly from?: string;
+  /** When its wait is over, UTC ms. */
+  readonly due?: number;
+}
+
+export interface KeptMonitor {
+  readonly satisfied: boolean;
+  readonly collision?: string;
+  /** When it is told again, UTC ms. */
+  readonly due?: number;
+  readonly triggers: readonly KeptTrigger[];
+}
+
+/** Where a monitor begins, or stood. `watch` adds a trigger to those that its source tells of changes. */
+export function monitorFrom(
+  id: string,
+  order: number,
+  compiled: CompiledMonitor,
+  kept: KeptMonitor | undefined,
+  watch: (name: SourceName, trigger: RunningTrigger) => Source,
+): RunningMonitor {
+  const monitor: RunningMonitor = {
+    kind: 'refresh',
+    id,
+    order,
+    compiled,
+    triggers: [],
+    truths: [],
+    satisfied: kept?.satisfied ?? false,
+    collision: kept?.collision,
+    touched: false,
+    due: 0,
+    place: -1,
+  };
+  for (const [bit, trigger] of compiled.triggers.entries()) {
+    const running = triggerFrom(monitor, trigger, bit, kept?.triggers[bit]);
+    running.source = watch(sourceOf(trigger), running);
+    monitor.triggers.push(running);
+    monitor.truths.push(running.truth);
+  }
+  return monitor;
+}
+
+type Unwatching = RunningTrigger & { source: Source; boundary: RunningTrigger['boundary'] };
+
+function triggerFrom(
+  monitor: RunningMonitor,
+  compiled: CompiledTrigger,
+  bit: number,
+  kept: KeptTrigger | undefined,
+): Unwatching {
+  const trigger = {
+    kind: 'wait',
+    monitor,
+    bit,
+    compiled,
+    main: kept?.main ?? UNKNOWN,
+    ready: false,
+    from: kept?.from,
+    used: kept?.used ?? UNKNOWN,
+    truth: kept?.truth ?? FALSE,
+    due: 0,
+    place: -1,
+  } as Unwatching;
+  if (compiled.condition.kind === 'time') trigger.boundary = { kind: 'boundary', trigger, due: 0, place: -1 };
+  return trigger;
+}
+
+/** What a trigger watches. */
+function sourceOf({ condition }: CompiledTrigger): SourceName {
+  return condition.kind === 'data' ? condition.data : condition.kind === 'zone' ? 'position' : 'used';
+}
+
+/** What {@link readKept} takes up. */
+export function kept(monitor: RunningMonitor): KeptMonitor {
+  const { satisfied, collision, place, due, triggers } = monitor;
+  return {
+    satisfied,
+    ...(collision === undefined ? {} : { collision }),
+    ...(place < 0 ? {} : { due }),
+    triggers: triggers.map(keptTrigger),
+  };
+}
+
+function keptTrigger({ main, truth, used, from, place, due }: RunningTrigger): KeptTrigger {
+  return {
+    main,
+    truth,
+    used,
+    ...(from === undefined ? {} : { from }),
+    ...(place < 0 ? {} : { due }),
+  };
+}
+
+/** @throws VigieError `input.malformed` when it is not the state of a monitor with so many triggers. */
+export function readKept(state: unknown, triggers: number): KeptMonitor {
+  const found = state as Partial<KeptMonitor> | undefined;
+  if (!Array.isArray(found?.triggers) || found.triggers.length !== triggers || typeof found.satisfied !== 'boolean') {
+    throw new VigieError('input.malformed', 'what was kept is not where a monitor stood');
+  }
+  for (const { main, truth, used } of found.triggers as readonly KeptTrigger[]) {
+    if ([main, truth, used].every((value) => Number.isInteger(value) && value >= 0 && value <= UNKNOWN)) continue;
+    throw new VigieError('input.malformed', 'what was kept is not where a trigger stood');
+  }
+  return found as KeptMonitor;
+}

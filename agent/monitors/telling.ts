@@ -1,0 +1,138 @@
+/** What an event says: values, extensions, and the changes around it. */
+import type { Alert } from '../../protocol/schema/alert.ts';
+import type { EventExtension, EventValue } from '../../protocol/schema/event.ts';
+import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import { TRUE } from '../../protocol/schema/monitor/expression.ts';
+import { type Extension, type ExtensionType, telemetrySections } from '../../protocol/schema/monitor/extensions.ts';
+import type { StatusContents } from '../../protocol/schema/status.ts';
+import type { StatusReader } from '../status.ts';
+import type { Facts } from './facts.ts';
+import type { RunningMonitor, RunningTrigger, SourceValue } from './running.ts';
+import { literal, type Sources } from './sources.ts';
+
+export interface TellingParts {
+  readonly status: StatusReader;
+  readonly sources: Sources;
+  readonly facts: Facts;
+}
+
+/** What happens in the step of the event. */
+export interface Happening {
+  readonly values: ReadonlyMap<DataName, SourceValue>;
+  /** The alert that has just ended. */
+  readonly ended: Alert | undefined;
+}
+
+/** Names of the triggers that are true. */
+export function triggersOf(monitor: RunningMonitor): string[] {
+  return monitor.triggers.filter(({ truth }) => truth === TRUE).map(({ compiled }) => compiled.name);
+}
+
+/** Each data name that the monitor watches, once, if it has a value now. */
+export function valuesOf(monitor: RunningMonitor, parts: TellingParts, happening: Happening): EventValue[] {
+  const values = new Map<DataName, EventValue>();
+  for (const trigger of monitor.triggers) {
+    const { condition } = trigger.compiled;
+    if (condition.kind !== 'data') continue;
+    const { data } = condition;
+    const value = values.get(data) ?? told(data, parts, happening);
+    if (value === undefined) continue;
+    values.set(data, { ...value, ...previousOf(trigger) });
+  }
+  return [...values.values()];
+}
+
+function previousOf({ truth, from }: RunningTrigger): { previous?: string } {
+  return truth === TRUE && from !== undefined ? { previous: from } : {};
+}
+
+function told(data: DataName, parts: TellingParts, happening: Happening): EventValue | undefined {
+  const { facts, sources } = parts;
+  if (data === 'vehicle.collision.side' || data === 'vehicle.collision.severity') {
+    const collision = facts.newest('collision');
+    if (!happening.values.has(data) || collision === undefined) return undefined;
+    return { data, collision: shown(collision, facts) };
+  }
+  if (data === 'vehicle.alert') {
+    if (sources.value(data) === undefined) return undefined;
+    const { ended } = happening;
+    const alerts = ended === undefined ? facts.alerts : [...facts.alerts, ended];
+    return { data, alerts: alerts.map((alert) => shown(alert, facts)) };
+  }
+  const value = happening.values.get(data) ?? sources.value(data);
+  return value === undefined ? undefined : { data, literal: literal(value) };
+}
+
+/** The contents of what was asked for beside the values. */
+export function extensionsOf(monitor: RunningMonitor, parts: TellingParts): EventExtension[] {
+  return monitor.compiled.extensions.map(
+    (extension) => ({ ...extension, ...contentOf(extension, parts) }) as EventExtension,
+  );
+}
+
+/** Extensions that are the newest record of a kind. */
+const recordOf = {
+  'vehicle.maintenance': 'maintenance',
+  'vehicle.trip': 'trip',
+  'vehicle.stolen': 'stolen',
+} as const satisfies Partial<Record<ExtensionType, string>>;
+
+function contentOf(
+  { type, section }: Extension,
+  { status, facts }: TellingParts,
+): Omit<EventExtension, 'type' | 'section'> {
+  switch (type) {
+    case 'vehicle.status':
+      return { status: status.contents() };
+    case 'vehicle.doorsState':
+      return part(status, ['doorsState']);
+    case 'vehicle.position':
+      return part(status, ['lastPosition']);
+    case 'vehicle.telemetry':
+      return part(
+        status,
+        section === undefined ? Object.values(telemetrySections).flat() : (telemetrySections[section] ?? []),
+      );
+    case 'vehicle.alerts':
+      return facts.hidden > 1 ? {} : { alerts: facts.alerts.map((alert) => shown(alert, facts)) };
+    case 'vehicle.collisions': {
+      const collision = facts.newest('collision');
+      return collision === undefined ? {} : { collision: shown(collision, facts) };
+    }
+    case 'vehicle.alarm': {
+      const alarm = facts.newest('alarm');
+      if (alarm === undefined || facts.hidden > 1) return {};
+      const { trigger } = alarm;
+      return { alarm: trigger === undefined ? alarm : { ...alarm, trigger: shown(trigger, facts) } };
+    }
+    default: {
+      const kind = recordOf[type];
+      const record = facts.newest(kind);
+      return record === undefined || facts.hidden > 1 ? {} : { [kind]: shown(record, facts) };
+    }
+  }
+}
+
+/** The members of Status that are named, `alarm.status` being a part of one. */
+function part(status: StatusReader, names: readonly string[]): { status?: StatusContents } {
+  const contents = status.contents() as Readonly<Record<string, unknown>>;
+  const found: Record<string, unknown> = {};
+  for (const name of names) {
+    const [outer = '', inner] = name.split('.');
+    const value = contents[outer];
+    if (value === undefined) continue;
+    if (inner === undefined) found[outer] = value;
+    else if ((value as Record<string, unknown>)[inner] !== undefined) {
+      found[outer] = { ...(found[outer] as object | undefined), [inner]: (value as Record<string, unknown>)[inner] };
+    }
+  }
+  return Object.keys(found).length === 0 ? {} : { status: found as StatusContents };
+}
+
+const places = ['position', 'startPosition', 'stopPosition', 'endPosition'];
+
+/** A record without its positions while privacy hides them, those included that were recorded before. */
+function shown<T extends object>(record: T, { hidden }: Facts): T {
+  if (hidden === 0) return record;
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !places.includes(name))) as T;
+}

@@ -1,0 +1,368 @@
+import type { CompiledMonitor } from '../../protocol/schema/monitor/compile.ts';
+import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import { FALSE, judge, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
+import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import { Agenda } from './agenda.ts';
+import { look } from './calendar.ts';
+import {
+  among,
+  type Boundary,
+  levelOf,
+  quietAround,
+  type RunningMonitor,
+  type RunningTrigger,
+  rawOf,
+  type Source,
+  type SourceName,
+  type SourceValue,
+  sideOf,
+  usedOf,
+} from './running.ts';
+import type { Seen } from './seen.ts';
+import { literal, type Sources, sameValue } from './sources.ts';
+import { type KeptMonitor, type KeptTrigger, monitorFrom } from './state.ts';
+
+/** A tick that is earlier than the last input by more says that the clock was set back, ms. */
+const STEP = 1_000;
+
+export interface WatchParts {
+  readonly status: Seen;
+  readonly sources: Sources;
+  /** The monitor has something to tell. */
+  readonly tell: (monitor: RunningMonitor, refresh: boolean) => void;
+  /** Where the monitor stands has changed. */
+  readonly changed: (monitor: RunningMonitor) => void;
+}
+
+type Item = RunningTrigger | Boundary | RunningMonitor;
+
+/** Judges running monitors step by step; docs/monitors.md, "A step". */
+export class Watch {
+  readonly #parts: WatchParts;
+  readonly #agenda = new Agenda<Item>();
+  #touched: RunningMonitor[] = [];
+  /** Triggers whose occurrence is this step. */
+  #occurring: RunningTrigger[] = [];
+  /** No tick came since the start of the agent: what is kept may be of another time. */
+  #anew = true;
+  /** Time of the car, UTC ms. */
+  now: number = Number.NEGATIVE_INFINITY;
+  /** What happens in this step, by data name. */
+  readonly happening = new Map<DataName, SourceValue>();
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  /** The time of the car becomes that of an input, if it is later. */
+  arrive(at: number): void {
+    if (at > this.now) this.now = at;
+  }
+
+  /** A monitor begins to watch, from where it stood or anew; anew it may have something to tell at once. */
+  begin(id: string, order: number, compiled: CompiledMonitor, kept: KeptMonitor | undefined): RunningMonitor {
+    const monitor = monitorFrom(id, order, compiled, kept, (name, trigger) => this.#parts.sources.watch(name, trigger));
+    for (const trigger of monitor.triggers) this.#start(trigger, kept?.triggers[trigger.bit]);
+    if (kept === undefined) {
+      this.#parts.changed(monitor);
+      this.#touch(monitor);
+      this.#judgeAll();
+    } else if (kept.due !== undefined && compiled.refresh !== undefined) this.#agenda.set(monitor, kept.due);
+    return monitor;
+  }
+
+  end(monitor: RunningMonitor): void {
+    this.#agenda.remove(monitor);
+    for (const trigger of monitor.triggers) {
+      this.#agenda.remove(trigger);
+      if (trigger.boundary !== undefined) this.#agenda.remove(trigger.boundary);
+      this.#parts.sources.unwatch(trigger.source, trigger);
+    }
+  }
+
+  /** Another form of the monitor with the same triggers and the same expression. */
+  replace(monitor: RunningMonitor, compiled: CompiledMonitor): void {
+    monitor.compiled = compiled;
+    if (compiled.refresh === undefined) this.#agenda.remove(monitor);
+    this.#parts.changed(monitor);
+  }
+
+  /** A slot has another value; `previous` is undefined when it had none. */
+  changed(slot: Slot, previous: SlotValue | undefined, at: number): void {
+    this.arrive(at);
+    const sources = this.#parts.sources.bySlot[slot.index];
+    if (sources === undefined) return;
+    this.#endWaitsBefore(slot, previous, (source) => !source.deferred);
+    for (const source of sources) {
+      if (source.deferred) source.dirty = true;
+      else this.#look(source, previous !== undefined);
+    }
+    this.#settle();
+  }
+
+  /** A slot has no value any more. */
+  removed(slot: Slot, previous: SlotValue, at: number): void {
+    this.arrive(at);
+    const sources = this.#parts.sources.bySlot[slot.index];
+    if (sources === undefined) return;
+    this.#endWaitsBefore(slot, previous, ({ single }) => single);
+    for (const source of sources) {
+      if (source.single) this.#look(source, true);
+      else {
+        source.dirty = true;
+        source.last = undefined;
+      }
+    }
+    this.#settle();
+  }
+
+  /** Records changed: what is watched of them is read anew after `change` was made, and `happens` happened. */
+  recorded(names: readonly SourceName[], change: () => void, happens: ReadonlyMap<DataName, SourceValue>): void {
+    const { sources } = this.#parts;
+    const watched = names.map((name) => sources.watched(name)).filter((source) => source !== undefined);
+    for (const source of watched) this.#endWaits(source);
+    this.#settle();
+    change();
+    for (const source of watched) this.#look(source, true);
+    for (const [name, value] of happens) {
+      this.happening.set(name, value);
+      for (const trigger of sources.watched(name)?.triggers ?? []) this.#happen(trigger, value);
+    }
+    this.#settle();
+  }
+
+  tick(now: number): void {
+    if (this.#anew || now < this.now - STEP) this.#setBack(now);
+    else this.arrive(now);
+    const refreshes: RunningMonitor[] = [];
+    for (let item = this.#agenda.take(this.now); item !== undefined; item = this.#agenda.take(this.now)) {
+      if (item.kind === 'refresh') refreshes.push(item);
+      else if (item.kind === 'wait') this.#assign(item, TRUE);
+      else this.#lookAtTime(item);
+    }
+    this.#settle();
+    for (const monitor of inOrder(refreshes)) this.#refresh(monitor);
+    for (const source of this.#parts.sources.all) if (source.dirty) this.#look(source, true);
+    this.#settle();
+  }
+
+  /** What was stamped with a time `by` ms too early moves; intervals are looked at at the next tick. */
+  correct(by: number): void {
+    this.now += by;
+    this.#agenda.move((item) =>
+      item.kind === 'boundary' ? Number.NEGATIVE_INFINITY : this.#note(item, item.due + by),
+    );
+  }
+
+  #setBack(now: number): void {
+    this.#anew = false;
+    this.now = now;
+    this.#agenda.move((item) => {
+      if (item.kind === 'boundary') return Number.NEGATIVE_INFINITY;
+      const span = item.kind === 'wait' ? item.compiled.holdFor : (item.compiled.refresh ?? 0);
+      return this.#note(item, Math.min(item.due, now + span));
+    });
+  }
+
+  #note(item: RunningTrigger | RunningMonitor, due: number): number {
+    if (due !== item.due) this.#parts.changed(item.kind === 'wait' ? item.monitor : item);
+    return due;
+  }
+
+  #start(trigger: RunningTrigger, kept: KeptTrigger | undefined): void {
+    if (kept === undefined) {
+      this.#lookAtFirst(trigger);
+      return;
+    }
+    if (kept.due !== undefined) this.#agenda.set(trigger, kept.due);
+    if (trigger.boundary !== undefined) this.#agenda.set(trigger.boundary, Number.NEGATIVE_INFINITY);
+    // What an earlier run had left for its next tick is not kept.
+    if (!trigger.source.single) trigger.source.dirty = true;
+  }
+
+  #lookAtFirst(trigger: RunningTrigger): void {
+    const { condition } = trigger.compiled;
+    const value = trigger.source.read();
+    if (condition.kind === 'data') {
+      if (condition.occurrence) return;
+      trigger.main = levelOf(condition, value, UNKNOWN);
+    } else if (condition.kind === 'zone') trigger.main = sideOf(condition, this.#parts.status, UNKNOWN);
+    else {
+      trigger.used = usedOf(value);
+      this.#lookAtTime(trigger.boundary as Boundary);
+      return;
+    }
+    this.#consider(trigger);
+  }
+
+  #lookAtTime(boundary: Boundary): void {
+    const { trigger } = boundary;
+    const { condition } = trigger.compiled;
+    if (condition.kind !== 'time') return;
+    const { inside, next } = look(condition.schedule, this.now);
+    this.#agenda.set(boundary, next);
+    const main = inside ? TRUE : FALSE;
+    if (main !== trigger.main) this.#parts.changed(trigger.monitor);
+    trigger.main = main;
+    this.#consider(trigger);
+  }
+
+  /** Ends waits before a change of the slot counts; what they have to tell sees it as it was. */
+  #endWaitsBefore(slot: Slot, previous: SlotValue | undefined, counts: (source: Source) => boolean): void {
+    if (this.#agenda.next > this.now) return;
+    let ended = false;
+    for (const source of this.#parts.sources.bySlot[slot.index] ?? []) {
+      if (counts(source) && this.#endWaits(source)) ended = true;
+    }
+    if (ended) this.#parts.status.before(slot, previous, () => this.#settle());
+  }
+
+  /** Waits that were over before what now comes; true when there were any. */
+  #endWaits({ triggers }: Source): boolean {
+    let ended = false;
+    for (const trigger of triggers) {
+      if (trigger.place < 0 || trigger.due > this.now) continue;
+      this.#agenda.remove(trigger);
+      this.#assign(trigger, TRUE);
+      ended = true;
+    }
+    return ended;
+  }
+
+  #look(source: Source, heardBefore: boolean): void {
+    const value = source.read();
+    const old = source.last;
+    if (!source.dirty && sameValue(value, old)) return;
+    source.dirty = false;
+    source.last = value;
+    if (typeof value === 'number' && value > source.low && value < source.high) return;
+    for (const trigger of source.triggers) this.#apply(trigger, value, old, heardBefore);
+    const { low, high } = quietAround(source, value);
+    source.low = low;
+    source.high = high;
+  }
+
+  #apply(
+    trigger: RunningTrigger,
+    value: SourceValue | undefined,
+    old: SourceValue | undefined,
+    heardBefore: boolean,
+  ): void {
+    const { condition } = trigger.compiled;
+    if (condition.kind === 'data') {
+      if (condition.occurrence) {
+        if (value !== undefined && old !== undefined && heardBefore && !sameValue(value, old))
+          this.#happen(trigger, value, old);
+        return;
+      }
+      const main = levelOf(condition, value, trigger.main);
+      if (main === trigger.main) return;
+      trigger.main = main;
+      if (condition.previous !== undefined) {
+        trigger.ready = main === TRUE && old !== undefined && among(condition.previous, old);
+        trigger.from = trigger.ready ? literal(old as SourceValue) : undefined;
+      }
+    } else if (condition.kind === 'zone') {
+      const main = sideOf(condition, this.#parts.status, trigger.main);
+      if (main === trigger.main) return;
+      trigger.main = main;
+    } else {
+      const used = usedOf(value);
+      if (used === trigger.used) return;
+      trigger.used = used;
+    }
+    this.#parts.changed(trigger.monitor);
+    this.#consider(trigger);
+  }
+
+  /** The occurrence that a trigger watches, with the value it has, and the value from which it came. */
+  #happen(trigger: RunningTrigger, value: SourceValue, old?: SourceValue): void {
+    const { condition } = trigger.compiled;
+    if (condition.kind !== 'data' || !condition.occurrence) return;
+    if (condition.op !== 'onChange' && levelOf(condition, value, FALSE) !== TRUE) return;
+    if (condition.previous !== undefined && (old === undefined || !among(condition.previous, old))) return;
+    trigger.from = condition.previous === undefined || old === undefined ? undefined : literal(old);
+    this.#occurring.push(trigger);
+    this.#assign(trigger, TRUE);
+  }
+
+  /** What it asks for is so, or not, or nobody knows: it counts at once or after its wait. */
+  #consider(trigger: RunningTrigger): void {
+    const raw = rawOf(trigger);
+    const { holdFor } = trigger.compiled;
+    if (raw !== TRUE) this.#agenda.remove(trigger);
+    else if (holdFor > 0) {
+      if (trigger.truth === TRUE || trigger.place >= 0) return;
+      this.#agenda.set(trigger, this.now + holdFor);
+      this.#parts.changed(trigger.monitor);
+      return;
+    }
+    this.#assign(trigger, raw);
+  }
+
+  #assign(trigger: RunningTrigger, truth: Truth): void {
+    const { monitor } = trigger;
+    if (trigger.truth === truth) return;
+    trigger.truth = truth;
+    monitor.truths[trigger.bit] = truth;
+    this.#touch(monitor);
+    this.#parts.changed(monitor);
+  }
+
+  #touch(monitor: RunningMonitor): void {
+    if (monitor.touched) return;
+    monitor.touched = true;
+    this.#touched.push(monitor);
+  }
+
+  /** Judges with what happens in this step, then without it. */
+  #settle(): void {
+    this.#judgeAll();
+    if (this.happening.size > 0) this.happening.clear();
+    if (this.#occurring.length === 0) return;
+    const over = this.#occurring;
+    this.#occurring = [];
+    for (const trigger of over) {
+      this.#assign(trigger, FALSE);
+      trigger.from = undefined;
+    }
+    this.#judgeAll();
+  }
+
+  #judgeAll(): void {
+    if (this.#touched.length === 0) return;
+    const touched = inOrder(this.#touched);
+    this.#touched = [];
+    for (const monitor of touched) {
+      monitor.touched = false;
+      this.#judge(monitor);
+    }
+  }
+
+  #judge(monitor: RunningMonitor): void {
+    const { table, refresh } = monitor.compiled;
+    const outcome = judge(table, monitor.truths);
+    if (outcome === UNKNOWN || monitor.satisfied === (outcome === TRUE)) return;
+    monitor.satisfied = outcome === TRUE;
+    this.#parts.changed(monitor);
+    if (outcome === FALSE) {
+      this.#agenda.remove(monitor);
+      return;
+    }
+    this.#parts.tell(monitor, false);
+    if (refresh !== undefined) this.#agenda.set(monitor, this.now + refresh);
+  }
+
+  #refresh(monitor: RunningMonitor): void {
+    const { table, refresh } = monitor.compiled;
+    // It may have become armed in this very step, and satisfied again.
+    if (!monitor.satisfied || monitor.place >= 0 || refresh === undefined) return;
+    if (judge(table, monitor.truths) === TRUE) this.#parts.tell(monitor, true);
+    this.#agenda.set(monitor, this.now + refresh);
+    this.#parts.changed(monitor);
+  }
+}
+
+function inOrder(monitors: RunningMonitor[]): RunningMonitor[] {
+  return monitors.length < 2 ? monitors : monitors.sort((a, b) => a.order - b.order);
+}

@@ -1,0 +1,63 @@
+/** Monitors: rules that the car watches by itself (docs/monitors.md). */
+import { count } from './count.ts';
+import { enumeration, instant, list, record, required, type Static, text } from './fields.ts';
+import { monitorParameterSchema } from './monitor/parameter.ts';
+
+export { type CompiledMonitor, type CompiledTrigger, compileMonitor } from './monitor/compile.ts';
+export { type MonitorParameter, monitorParameterSchema } from './monitor/parameter.ts';
+
+/** Monitors that a car runs at most. */
+export const MONITORS = 2_000;
+
+export const monitorIdPattern = '^[0-9a-zA-Z_-]{1,64}$';
+
+export const monitorId = text({
+  maxLength: 64,
+  pattern: monitorIdPattern,
+  description: 'Names the monitor. Interface 3.19.2 MonitorId.',
+});
+
+/** Interface 3.19.2 MonitorStatusSetter: what a monitor can be told to be. `Failed` is listed there but never set. */
+export const monitorStatuses = ['Running', 'Paused'] as const;
+export type MonitorStatus = (typeof monitorStatuses)[number];
+
+const status = enumeration(monitorStatuses, { description: 'Whether it watches. Interface 3.19.2 MonitorStatus.' });
+
+/** A monitor as it is kept and as a command brings it. */
+export const monitorSchema = record(
+  'Monitor',
+  {
+    createdAt: required(0, instant({ description: 'When it was given. Interface 3.19.2 Monitor.createdAt.' })),
+    monitorId: required(1, monitorId),
+    updatedAt: required(2, instant({ description: 'When it was last changed. Interface 3.19.2 Monitor.updatedAt.' })),
+    status: required(3, status),
+    monitor: required(4, monitorParameterSchema),
+  },
+  { description: 'A rule that the car watches. Interface 3.19.2 Monitor.' },
+);
+export type Monitor = Static<typeof monitorSchema>;
+
+/** Body of a `monitor` message: what the car watches. */
+export const monitorListSchema = record(
+  'MonitorList',
+  {
+    version: required(1, count('Changes of the list so far: what comes with a lower one is older.')),
+    monitors: required(
+      2,
+      list(
+        record(
+          'MonitorEntry',
+          {
+            monitorId: required(1, monitorId),
+            status: required(2, status),
+            updatedAt: required(3, instant({ description: 'When it was last changed.' })),
+          },
+          { description: 'One monitor.' },
+        ),
+        { maxItems: MONITORS, description: 'All of them, in the order in which they were given.' },
+      ),
+    ),
+  },
+  { description: 'The monitors of the car.' },
+);
+export type MonitorList = Static<typeof monitorListSchema>;

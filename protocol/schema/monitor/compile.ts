@@ -1,0 +1,291 @@
+/** From what somebody wrote to a monitor that can run: every published rule is checked here, once. */
+import { type DataName, type DataOperator, dataNameOf, dataOperators, dataRules, previousOperators } from './data.ts';
+import { truthTable } from './expression.ts';
+import { type Extension, extensionName, extensionOf } from './extensions.ts';
+import { Member, malformed, unknown } from './input.ts';
+import type { MonitorParameter, MonitorTrigger } from './parameter.ts';
+import { triggerNamePattern } from './parameter.ts';
+import { readTimes, type Schedule } from './schedule.ts';
+
+const EARTH = 20_000;
+
+/** A set of numbers or of names that values are looked up in. */
+export type Choice = ReadonlySet<number | string>;
+
+export interface DataCondition {
+  readonly kind: 'data';
+  readonly data: DataName;
+  readonly op: DataOperator;
+  /** It is true only in the step in which it happens. */
+  readonly occurrence: boolean;
+  /** Of the operators that compare numbers. */
+  readonly bound: number;
+  readonly hysteresis: number;
+  /** Of equalsTo and includedIn with names. */
+  readonly names: Choice | undefined;
+  readonly previous: Choice | undefined;
+}
+
+export interface ZoneCondition {
+  readonly kind: 'zone';
+  readonly transition: 'In' | 'Out';
+  readonly center: { readonly latitude: number; readonly longitude: number };
+  /** m */
+  readonly radius: number;
+}
+
+export interface TimeCondition {
+  readonly kind: 'time';
+  readonly schedule: Schedule;
+}
+
+export interface CompiledTrigger {
+  readonly name: string;
+  /** ms; 0: it counts at once. */
+  readonly holdFor: number;
+  readonly condition: DataCondition | ZoneCondition | TimeCondition;
+}
+
+export interface CompiledMonitor {
+  /** In the one form that is kept; compiling it gives the same again. */
+  readonly parameter: MonitorParameter;
+  readonly triggers: readonly CompiledTrigger[];
+  /** Truth table of the expression over the triggers in their order (expression.ts). */
+  readonly table: number;
+  /** ms; undefined: nothing is told again. */
+  readonly refresh: number | undefined;
+  readonly extensions: readonly Extension[];
+  /** ms */
+  readonly context: { readonly before: number; readonly after: number };
+}
+
+/**
+ * Checks a MonitorParameter of either line, in JSON's types, and makes ready what is to be worked with.
+ * @throws VigieError `input.malformed` and `input.unknown`, whose `where` is the member at fault
+ */
+export function compileMonitor(input: unknown): CompiledMonitor {
+  const root = new Member(input, '');
+  const label = root.member('label').text();
+  const subscribe = root.member('subscribeParam');
+  const refresh = subscribe.absent ? undefined : readRefresh(subscribe.member('refreshEvent'));
+  const extensions = readExtensions(root.member('extendedEventParam'));
+  const param = root.member('triggerParam');
+  const triggers = param.member('triggers').list(1, 5).map(readTrigger);
+  checkNames(triggers.map(({ compiled }) => compiled.name));
+  const expression = param.member('boolExp');
+  const boolExp = expression.text(512);
+  const names = triggers.map(({ compiled }) => compiled.name);
+  const table = truthTable(boolExp, names, expression.where);
+  const context = readContext(root.member('context'));
+  const delivery = readDelivery(root, subscribe);
+  return {
+    parameter: {
+      label,
+      ...(refresh === undefined ? {} : { subscribeParam: { refreshEvent: refresh } }),
+      ...(extensions.length === 0 ? {} : { extendedEventParam: extensions.map(extensionName) }),
+      triggerParam: { triggers: triggers.map(({ kept }) => kept), boolExp },
+      ...(context === undefined ? {} : { context }),
+      ...(delivery === undefined ? {} : { delivery }),
+    },
+    triggers: triggers.map(({ compiled }) => compiled),
+    table,
+    refresh: refresh === undefined ? undefined : refresh * 1000,
+    extensions,
+    context: { before: (context?.before ?? 0) * 1000, after: (context?.after ?? 0) * 1000 },
+  };
+}
+
+function readRefresh(member: Member): number | undefined {
+  return member.absent ? undefined : member.integer(60, 31_536_000);
+}
+
+function readExtensions(member: Member): Extension[] {
+  if (member.absent) return [];
+  const found = new Map<string, Extension>();
+  for (const entry of member.list(0, 32)) {
+    const spelled = entry.text(64);
+    const extension = extensionOf(spelled);
+    if (extension === undefined) throw unknown(entry.where, `no extension of events is named ${spelled}`);
+    found.set(extensionName(extension), extension);
+  }
+  return [...found.values()];
+}
+
+interface ReadTrigger {
+  readonly kept: MonitorTrigger;
+  readonly compiled: CompiledTrigger;
+}
+
+function readTrigger(member: Member): ReadTrigger {
+  const given = member.member('name');
+  const name = given.text(64);
+  if (!new RegExp(triggerNamePattern).test(name)) {
+    throw malformed(given.where, `must be letters, at most one of . _ -, then digits, is ${JSON.stringify(name)}`);
+  }
+  const kinds = (['zone', 'time', 'data'] as const).filter((kind) => !member.member(kind).absent);
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) {
+    const found = kinds.length === 0 ? 'none' : kinds.join(' and ');
+    throw malformed(member.where, `must have exactly one of zone, time, data; has ${found}`);
+  }
+  const { condition, kept } = readers[kind](member.member(kind));
+  const holdFor = readHoldFor(member.member('holdFor'), condition);
+  return {
+    kept: { name, ...kept, ...(holdFor === undefined ? {} : { holdFor }) },
+    compiled: { name, holdFor: (holdFor ?? 0) * 1000, condition },
+  };
+}
+
+interface ReadCondition {
+  readonly kept: Pick<MonitorTrigger, 'data' | 'zone' | 'time'>;
+  readonly condition: CompiledTrigger['condition'];
+}
+
+const readers: Readonly<Record<'zone' | 'time' | 'data', (member: Member) => ReadCondition>> = {
+  zone: readZone,
+  time: (member) => {
+    const { times, timeZone, schedule } = readTimes(member);
+    return { kept: { time: { times: times as never, timeZone } }, condition: { kind: 'time', schedule } };
+  },
+  data: readData,
+};
+
+function readZone(member: Member): ReadCondition {
+  const transition = member.member('transition').oneOf(['In', 'Out']);
+  const place = member.member('place', 'circle');
+  const radius = place.member('radius').integer(1, EARTH);
+  const center = place.member('center');
+  const longitude = center.member('longitude').number(-180, 180);
+  const latitude = center.member('latitude').number(-90, 90);
+  return {
+    kept: { zone: { transition, place: { radius, center: { longitude, latitude } } } },
+    condition: { kind: 'zone', transition, center: { latitude, longitude }, radius: radius * 1000 },
+  };
+}
+
+function readData(member: Member): ReadCondition {
+  const given = member.member('data');
+  const data = dataNameOf(given.text());
+  if (data === undefined) throw unknown(given.where, `no data of a trigger is named ${given.text()}`);
+  const rule = dataRules[data];
+  const operator = member.member('op');
+  const op = operator.oneOf(dataOperators);
+  if (!rule.operators.includes(op)) {
+    throw malformed(operator.where, `of ${data} must be one of ${rule.operators.join(', ')}, is ${op}`);
+  }
+  const value = readValues(member.member('value'), data, op);
+  const occurrence = op === 'onChange' || rule.occurrence;
+  const previous = readPrevious(member.member('previous'), data);
+  const hysteresis = readHysteresis(member.member('hysteresis'), rule.values === 'number' && !occurrence);
+  return {
+    kept: {
+      data: {
+        data,
+        op,
+        ...(value.length === 0 ? {} : { value }),
+        ...(previous === undefined ? {} : { previous }),
+        ...(hysteresis === undefined ? {} : { hysteresis }),
+      },
+    },
+    condition: {
+      kind: 'data',
+      data,
+      op,
+      occurrence,
+      bound: Number(value[0]),
+      hysteresis: hysteresis ?? 0,
+      names: rule.values === 'number' || op === 'onChange' ? undefined : new Set(value),
+      previous: previous === undefined ? undefined : choiceOf(data, previous.value),
+    },
+  };
+}
+
+function choiceOf(data: DataName, value: readonly string[]): Choice {
+  return new Set<number | string>(dataRules[data].values === 'number' ? value.map(Number) : value);
+}
+
+/** The values that count: none of onChange, one of equalsTo and the comparisons, all of includedIn. */
+function readValues(member: Member, data: DataName, op: DataOperator): string[] {
+  const entries = member.absent ? [] : member.list(0, 128);
+  if (op === 'onChange') {
+    if (entries.length > 0) throw malformed(member.where, 'must be absent or empty with onChange');
+    return [];
+  }
+  if (entries.length === 0) {
+    const count = op === 'includedIn' ? 'at least one value' : 'exactly one value';
+    throw malformed(member.where, `must have ${count} with ${op}, has none`);
+  }
+  const values = entries.map((entry) => readValue(entry, data));
+  return op === 'includedIn' ? [...new Set(values)] : values.slice(0, 1);
+}
+
+function readValue(entry: Member, data: DataName): string {
+  const text = entry.text();
+  const { values } = dataRules[data];
+  if (values === 'number') {
+    if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/.test(text) && Number.isFinite(Number(text))) return text;
+    throw malformed(entry.where, `of ${data} must be a number, is ${JSON.stringify(text)}`);
+  }
+  if (values === undefined || values.includes(text)) return text;
+  throw malformed(entry.where, `of ${data} must be one of ${values.join(', ')}, is ${JSON.stringify(text)}`);
+}
+
+function readPrevious(member: Member, data: DataName): { value: string[]; op: 'equalsTo' | 'includedIn' } | undefined {
+  if (member.absent) return undefined;
+  if (dataRules[data].occurrence || data === 'vehicle.alert') {
+    throw malformed(member.where, `is not allowed: ${data} has no previous value`);
+  }
+  const op = member.member('op').oneOf(previousOperators);
+  return { value: readValues(member.member('value'), data, op), op };
+}
+
+function readHysteresis(member: Member, allowed: boolean): number | undefined {
+  if (member.absent) return undefined;
+  if (!allowed) throw malformed(member.where, 'is allowed only with a number that has a present value');
+  return member.number(0, Number.MAX_VALUE);
+}
+
+function readHoldFor(member: Member, condition: CompiledTrigger['condition']): number | undefined {
+  if (member.absent) return undefined;
+  if (condition.kind === 'data' && condition.occurrence) {
+    throw malformed(member.where, 'is not allowed: what only happens cannot stand for a time');
+  }
+  return Math.round(member.number(1, 86_400) * 1000) / 1000;
+}
+
+function checkNames(names: readonly string[]): void {
+  for (const [index, name] of names.entries()) {
+    const first = names.indexOf(name);
+    if (first < index) {
+      throw malformed(
+        `triggerParam.triggers[${index}].name`,
+        `must be unique, ${name} is also that of triggers[${first}]`,
+      );
+    }
+  }
+}
+
+function readContext(member: Member): { before?: number; after?: number } | undefined {
+  if (member.absent) return undefined;
+  const read = (name: 'before' | 'after'): { [K in typeof name]?: number } => {
+    const given = member.member(name);
+    return given.absent ? {} : { [name]: Math.round(given.number(0, 60) * 1000) / 1000 };
+  };
+  return { ...read('before'), ...read('after') };
+}
+
+/** What only who delivers understands goes along as it is. */
+function readDelivery(root: Member, subscribe: Member): string | undefined {
+  const kept = root.member('delivery');
+  if (!kept.absent) return kept.text(16_384);
+  const { refreshEvent: _, ...rest } = subscribe.absent ? {} : (subscribe.object() as { refreshEvent?: unknown });
+  const attributes = root.member('attributes');
+  const delivery = {
+    ...(Object.keys(rest).length === 0 ? {} : { subscribeParam: rest }),
+    ...(attributes.absent ? {} : { attributes: attributes.value }),
+  };
+  if (Object.keys(delivery).length === 0) return undefined;
+  const text = JSON.stringify(delivery);
+  if (text.length <= 16_384) return text;
+  throw malformed('subscribeParam', 'and attributes must have at most 16384 characters of JSON together');
+}

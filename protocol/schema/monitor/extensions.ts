@@ -1,0 +1,81 @@
+/** What an event can tell beside its values: MonitorParameter.extendedEventParam of both lines. */
+
+/** The order is the wire's: append only. */
+export const extensionTypes = [
+  'vehicle.doorsState',
+  'vehicle.status',
+  'vehicle.maintenance',
+  'vehicle.position',
+  'vehicle.telemetry',
+  'vehicle.alerts',
+  'vehicle.collisions',
+  'vehicle.trip',
+  'vehicle.stolen',
+  'vehicle.alarm',
+] as const;
+export type ExtensionType = (typeof extensionTypes)[number];
+
+/** Sections of telemetry (interface 3.19.2 TelemetryEnum) by the members of Status that they are; append only as well. */
+export const telemetrySections: Readonly<Record<string, readonly string[]>> = {
+  environment: ['environment'],
+  privacy: ['privacy'],
+  vehicle: [
+    'adas',
+    'battery',
+    'doorsState',
+    'energies',
+    'engines',
+    'ignition',
+    'kinetic',
+    'lightingSystem',
+    'odometer',
+    'powertrain',
+    'safety',
+    'transmission',
+    'drivingBehavior',
+    'alarm',
+    'wipingBlades',
+  ],
+  'vehicle.adas': ['adas'],
+  'vehicle.battery': ['battery'],
+  'vehicle.doorsState': ['doorsState'],
+  'vehicle.energies': ['energies'],
+  'vehicle.engines': ['engines'],
+  'vehicle.ignition': ['ignition'],
+  'vehicle.lighting': ['lightingSystem'],
+  'vehicle.lightingSystem': ['lightingSystem'],
+  'vehicle.safety': ['safety'],
+  'vehicle.transmission': ['transmission'],
+  'vehicle.drivingBehavior': ['drivingBehavior'],
+  'vehicle.alarm.status': ['alarm.status'],
+  'vehicle.alarm.trigger': ['alarm.trigger'],
+  'vehicle.wipingBlades': ['wipingBlades'],
+};
+
+export const extensionPattern = '^vehicle\\.[a-zA-Z.]+$';
+
+/** One extension that was asked for. */
+export interface Extension {
+  readonly type: ExtensionType;
+  /** Of telemetry: one section; absent: all. */
+  readonly section?: string;
+}
+
+const PREFIX = 'vehicle.telemetry.';
+
+/** The extension of a name in any of its spellings; undefined: no such extension. */
+export function extensionOf(spelled: string): Extension | undefined {
+  const full = spelled.startsWith('vehicle.') ? spelled : `vehicle.${spelled}`;
+  const name = full.replace(/^vehicle\.doorsStates$/, 'vehicle.doorsState');
+  const type = extensionTypes.find((one) => one === name);
+  if (type !== undefined) return { type };
+  if (!name.startsWith(PREFIX)) return undefined;
+  const section = name.slice(PREFIX.length);
+  const found = [section, `vehicle.${section}`].find((one) => Object.hasOwn(telemetrySections, one));
+  return found === undefined ? undefined : { type: 'vehicle.telemetry', section: found };
+}
+
+/** The name as it is kept. */
+export function extensionName({ type, section }: Extension): string {
+  return section === undefined ? type : `${type}.${section}`;
+}

@@ -1,0 +1,48 @@
+/** The agent's monitors against the naive reading of docs/monitors.md. `FUZZ_RUNS=100000` is the long form. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { MonitorEvent } from '../../../protocol/schema/event.ts';
+import { history, live } from './histories.ts';
+import { expected } from './reference.ts';
+import type { Told } from './reference-world.ts';
+import { MonitorRig } from './rig.ts';
+
+const runs = Number(process.env['FUZZ_RUNS'] ?? 2_500);
+
+function told({ monitorId, at, refresh, triggers = [], values = [] }: MonitorEvent): Told {
+  return {
+    monitorId,
+    at,
+    refresh,
+    triggers,
+    values: values.map(({ data, literal, alerts, collision, previous }) => {
+      const value =
+        collision === undefined ? (alerts?.map(({ id }) => id).join(' ') ?? literal) : `collision ${collision.id}`;
+      return `${data} = ${value}${previous === undefined ? '' : ` from ${previous}`}`;
+    }),
+  };
+}
+
+describe('monitors', () => {
+  test(
+    'tell of random histories what the page says, restarts or not',
+    () => {
+      let events = 0;
+      fc.assert(
+        fc.property(history, (lived) => {
+          const rig = new MonitorRig();
+          live(rig, lived);
+          expect(rig.faults).toEqual([]);
+          expect(rig.events.map(told)).toEqual(expected(rig.history));
+          const ids = rig.events.map(({ id }) => id.split('-')[1]);
+          expect(new Set(ids).size).toBe(ids.length);
+          events += ids.length;
+        }),
+        { numRuns: runs },
+      );
+      // Histories in which nothing happens would prove nothing.
+      expect(events).toBeGreaterThan(runs);
+    },
+    Math.max(60_000, runs * 60),
+  );
+});

@@ -1,0 +1,119 @@
+/** Monitors behind the real Status, with privacy as the mapping applies it, restarts, and a log of what they were given. */
+import { Monitors } from '../../../agent/monitors/monitors.ts';
+import { hiddenFrom } from '../../../agent/privacy.ts';
+import { Status } from '../../../agent/status.ts';
+import type { MonitorEvent } from '../../../protocol/schema/event.ts';
+import type { Body } from '../../../protocol/schema/message.ts';
+import { compileMonitor } from '../../../protocol/schema/monitor.ts';
+import { type Slot, type SlotValue, slotByPath, slots, statusObjects } from '../../../protocol/slots.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
+import type { Input } from './reference-world.ts';
+import { encodeMessageBody } from './wire.ts';
+
+const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
+const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+
+type Kind = Extract<Input, { do: 'record' }>['kind'];
+
+export class MonitorRig {
+  status = new Status();
+  monitors: Monitors;
+  /** Every event so far, as it comes out of the codec at the other end. */
+  readonly events: MonitorEvent[] = [];
+  readonly history: Input[] = [];
+  readonly faults: string[] = [];
+  readonly memory = new KeptMemory();
+  readonly #records = new Map<string, Body<Kind>>();
+
+  constructor() {
+    this.monitors = this.#start();
+  }
+
+  /** A signal of the car; nothing while privacy hides it. */
+  give(path: string, value: SlotValue, at: number): void {
+    if (path === 'privacy.state') this.#hide(levels[value as string] ?? 0, at);
+    if (hiddenFrom(path) > this.#level) this.status.write(slot(path), value, at);
+  }
+
+  locate(latitude: number, longitude: number, at: number, type = 'Acquire', fix = '3D'): void {
+    this.give('lastPosition.latitude', latitude, at);
+    this.give('lastPosition.longitude', longitude, at);
+    this.give('lastPosition.type', type, at);
+    this.give('lastPosition.fixStatus', fix, at);
+  }
+
+  record<K extends Kind>(kind: K, record: Body<K>): void {
+    const id = `${kind}/${(record as { id: string }).id}`;
+    const previous = this.#records.get(id) as Body<K> | undefined;
+    this.#records.set(id, record);
+    this.history.push({ do: 'record', kind, record, previous });
+    this.monitors.recorded(kind, record, previous);
+  }
+
+  tick(at: number): void {
+    this.history.push({ do: 'tick', at });
+    this.monitors.tick(at);
+  }
+
+  put(id: string, input: unknown, at: number): void {
+    this.history.push({ do: 'put', id, parameter: compileMonitor(input).parameter, at });
+    this.monitors.put(id, input, at);
+  }
+
+  set(id: string, status: 'Running' | 'Paused', at: number): void {
+    if (this.monitors.get(id) === undefined) return;
+    this.history.push({ do: 'status', id, status, at });
+    this.monitors.setStatus(id, status, at);
+  }
+
+  remove(id: string): void {
+    this.history.push({ do: 'remove', id });
+    this.monitors.remove(id);
+  }
+
+  correct(by: number): void {
+    this.history.push({ do: 'correct', by });
+    this.monitors.correct(by);
+  }
+
+  /** The power is cut after a commit, and comes back. */
+  restart(at: number): void {
+    this.history.push({ do: 'restart' });
+    this.memory.commit();
+    const before = this.status;
+    this.status = new Status();
+    for (const { index } of statusObjects) this.status.restore(before.contents(new Set([index])));
+    this.monitors = this.#start();
+    this.monitors.recall(this.memory, at);
+  }
+
+  get #level(): number {
+    return levels[String(this.status.value(slot('privacy.state')))] ?? 0;
+  }
+
+  #hide(level: number, at: number): void {
+    if (level <= this.#level) return;
+    for (const hidden of slots) if (hiddenFrom(hidden.path) <= level) this.status.remove(hidden, at);
+  }
+
+  #start(): Monitors {
+    const { status } = this;
+    const error = (event: string, fields?: Record<string, unknown>): void => {
+      this.faults.push(`${event} ${JSON.stringify(fields)}`);
+    };
+    const log = { info: () => undefined, warn: error, error };
+    const monitors = new Monitors({ status, log, emit: (event) => this.events.push(encodeMessageBody(event)) });
+    this.memory.keep(() => monitors.states());
+    status.observe({
+      changed: (changed, value, previous, at) => {
+        this.history.push({ do: 'changed', path: changed.path, value, previous, at });
+        monitors.changed(changed, value, previous, at);
+      },
+      removed: (removed, previous, at) => {
+        this.history.push({ do: 'removed', path: removed.path, at });
+        monitors.removed(removed, previous, at);
+      },
+    });
+    return monitors;
+  }
+}
