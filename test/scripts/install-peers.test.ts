@@ -17,11 +17,11 @@ describe('scripts/install-peers.sh', () => {
     const folder = mkdtempSync(join(tmpdir(), 'path-'));
     symlinkSync(findPeer('id') ?? '', join(folder, 'id'));
     // Without apt-get on the path there is nothing to install with, whoever runs it.
-    expect(run(folder)).toMatch(/^not installed, their tests are skipped:.* mosquitto-clients can-utils gcc \(.*\)\n$/);
+    expect(run(folder)).toMatch(/^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc \(.*\)\n$/);
     rmSync(folder, { recursive: true });
   });
 
-  const peers = ['mosquitto', 'mosquitto_pub', 'candump', 'gcc'];
+  const peers = ['mosquitto', 'mosquitto_pub', 'candump', 'gpsd', 'socat', 'gcc'];
   const absent = peers.filter((peer) => findPeer(peer) === undefined);
   it.skipIf(absent.length > 0)(
     `says and does nothing when all is there (absent: ${absent.join(', ') || 'none'})`,

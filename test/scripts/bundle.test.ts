@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundleProgram } from '../../scripts/bundle.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-bundle-'));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let outputs: Awaited<ReturnType<typeof bundleProgram>>['outputs'];
+
+beforeAll(async () => {
+  ({ outputs } = await bundleProgram(folder));
+  // For packages with machine code, which stay where they are.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [join(folder, 'main.mjs'), ...args], { encoding: 'utf8' });
+}
+
+/** The packages and rooms of everything that a command loads. */
+function loaded(command: string): Set<string> {
+  const begin = Object.keys(outputs).find((file) => basename(file).startsWith(`${command}-`)) ?? '';
+  const files = new Set([begin]);
+  // A set that grows while it is walked is walked to its end.
+  for (const file of files) {
+    for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === 'import-statement') files.add(path);
+  }
+  const inputs = [...files].flatMap((file) => Object.keys(outputs[file]?.inputs ?? {}));
+  return new Set(
+    inputs.map(
+      (input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? input.split('/').slice(0, 2).join('/'),
+    ),
+  );
+}
+
+test('runs by itself, with the shipped profiles beside it', () => {
+  expect(run('--version')).toMatchObject({ status: 0, stderr: '' });
+  expect(run('check', '--profile', 'bench')).toMatchObject({ status: 0 });
+  expect(run('replya').stderr).toContain('replay');
+});
+
+test.each(['replay', 'decode', 'check'])('%s loads neither MQTT nor what drives devices', (command) => {
+  const found = loaded(command);
+  expect(found).toContain('commander');
+  expect(found).toContain('adapters/can');
+  for (const heavy of ['mqtt', 'aedes', 'adapters/mqtt', 'adapters/simulated']) expect(found).not.toContain(heavy);
+});
+
+test('names its sources, which lie in the project', () => {
+  const sources = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8')) as string[];
+  expect(sources).toEqual(expect.arrayContaining(['main.ts', 'commands/replay.ts', 'config/vehicles/bench/bench.dbc']));
+  for (const source of sources) expect(readFileSync(join(root, source)).length).toBeGreaterThan(0);
+});
