@@ -5,4 +5,4 @@ export { lockDirectory } from './lock.ts';
 export { type MemoryStore, type MemoryStoreOptions, memoryOutboxStore, memoryStore } from './memory.ts';
 export type { JournalMetrics } from './metrics.ts';
 export type { RecordRule, RecordRules } from './retention.ts';
-export { type FileOutboxStore, openOutboxStore, openStore, type Store, type StoreOptions } from './store.ts';
+export { openStore, type Store, type StoreOptions } from './store.ts';

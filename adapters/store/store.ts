@@ -122,14 +122,3 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
     },
   };
 }
-
-export type FileOutboxStore = OutboxStore & Pick<Store, 'metrics' | 'close'>;
-
-/** The outbox of a store of which nothing else is used. */
-export async function openOutboxStore(directory: string, options: StoreOptions = {}): Promise<FileOutboxStore> {
-  const { outbox, metrics, close } = await openStore(directory, options);
-  return Object.defineProperties(outbox, {
-    metrics: { value: metrics },
-    close: { value: close },
-  }) as FileOutboxStore;
-}

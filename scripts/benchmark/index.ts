@@ -13,12 +13,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { decoding } from './decode.ts';
 import { readingLogs } from './logs.ts';
+import { monitoring } from './monitors.ts';
 import { compilerVersion } from './reference.ts';
 import { replaying } from './replay.ts';
 import { markdown, type Section, type Size } from './section.ts';
+import { storing } from './store.ts';
 import { wire } from './wire.ts';
 
-const sections: readonly Section[] = [decoding, readingLogs, replaying, wire];
+const sections: readonly Section[] = [decoding, readingLogs, replaying, wire, storing, monitoring];
 const page = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
 
 const { values: options, positionals } = parseArgs({

@@ -1,9 +1,10 @@
 /** The outbox on a disk that fails, fills up, or loses its power. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FileOutboxStore, openOutboxStore, openStore, type Store } from '../../../adapters/store/store.ts';
+import { openStore, type Store } from '../../../adapters/store/store.ts';
 import type { OutboxStore } from '../../../agent/ports.ts';
 import { entriesIn, numbersIn, outboxEntry } from './entries.ts';
+import { type FileOutboxStore, openOutboxStore } from './outbox-alone.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 const directory = '/data/outbox';

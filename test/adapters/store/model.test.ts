@@ -1,8 +1,8 @@
 /** Any sequence of calls on the file store has the outcome of a map. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/store.ts';
 import { entriesIn, outboxEntry } from './entries.ts';
+import { type FileOutboxStore, openOutboxStore } from './outbox-alone.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 interface Model {

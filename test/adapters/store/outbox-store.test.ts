@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
-import { type FileOutboxStore, openOutboxStore } from '../../../adapters/store/store.ts';
 import type { OutboxStore } from '../../../agent/ports.ts';
 import { outboxStoreContract } from '../../contracts/outbox-store.ts';
 import { entriesIn, numbersIn, outboxEntry } from './entries.ts';
+import { type FileOutboxStore, openOutboxStore } from './outbox-alone.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
 let root: string;

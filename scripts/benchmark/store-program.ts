@@ -1,0 +1,116 @@
+/**
+ * A store as a program of contest.ts. Arguments: `vigie`, `sqlite` or `file`; directory; records a round; records a
+ * commit. With `written` or `open` as a fifth argument it measures something else once, says it, and ends.
+ */
+import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openStore } from '../../adapters/store/index.ts';
+import { answer } from './answers.ts';
+
+const [kind = '', directory = '', countText = '', batchText = '', measure] = process.argv.slice(2);
+const count = Number(countText);
+const batch = Number(batchText);
+
+interface Peer {
+  /** Keeps a record of 200 bytes. */
+  append(seq: number, payload: Uint8Array): void;
+  /** What was appended is on the medium when this resolves. */
+  commit(): Promise<void> | void;
+  /** Number of records that are kept. */
+  size(): number;
+  close(): Promise<void> | void;
+}
+
+async function vigie(): Promise<Peer> {
+  const { outbox, close } = await openStore(directory);
+  return {
+    append: (seq, payload) => outbox.append({ class: 5, seq, kind: 'telemetry', at: seq, retain: false, payload }),
+    commit: () => outbox.commit(),
+    size: () => [...outbox.entries()].length,
+    close,
+  };
+}
+
+function sqlite(): Peer {
+  const database = new DatabaseSync(join(directory, 'records.db'));
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+    CREATE TABLE IF NOT EXISTS records (class INTEGER, seq INTEGER, kind TEXT, at REAL, payload BLOB,
+      PRIMARY KEY (class, seq)) WITHOUT ROWID`);
+  const insert = database.prepare('INSERT INTO records VALUES (5, ?, ?, ?, ?)');
+  let begun = false;
+  return {
+    append(seq, payload) {
+      if (!begun && batch > 1) database.exec('BEGIN');
+      begun = true;
+      insert.run(seq, 'telemetry', seq, payload);
+    },
+    commit() {
+      if (batch > 1) database.exec('COMMIT');
+      begun = false;
+    },
+    size: () => Number(database.prepare('SELECT count(*) AS n FROM records').get()?.['n']),
+    close: () => database.close(),
+  };
+}
+
+/** What nothing that keeps records can be faster than: one write and one fdatasync for a commit. */
+function file(): Peer {
+  const descriptor = openSync(join(directory, 'records'), 'w');
+  const gathered = new Uint8Array(200 * batch);
+  let length = 0;
+  let kept = 0;
+  return {
+    append(_, payload) {
+      gathered.set(payload, length);
+      length += payload.length;
+      kept++;
+    },
+    commit() {
+      writeSync(descriptor, gathered, 0, length);
+      fdatasyncSync(descriptor);
+      length = 0;
+    },
+    size: () => kept,
+    close: () => closeSync(descriptor),
+  };
+}
+
+const peer = kind === 'vigie' ? await vigie() : kind === 'sqlite' ? sqlite() : file();
+let next = peer.size();
+
+async function round(): Promise<void> {
+  const payload = new Uint8Array(200);
+  for (let i = 0; i < count; i += batch) {
+    for (let k = 0; k < batch; k++) {
+      payload.fill(next & 0xff);
+      peer.append(next++, payload);
+    }
+    await peer.commit();
+  }
+}
+
+/** Bytes that this process had written to the medium, by whole pages (Linux, proc(5)). */
+function written(): number {
+  return Number(/^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}
+
+if (measure === 'written') {
+  const before = written();
+  await round();
+  await peer.close();
+  console.log((written() - before) / (count * 200));
+} else if (measure === 'open') {
+  console.log(JSON.stringify({ count: next, memory: process.memoryUsage().rss / 2 ** 20, ms: performance.now() }));
+  await peer.close();
+} else {
+  await answer({
+    check: async () => {
+      const before = peer.size();
+      await round();
+      return String(peer.size() - before);
+    },
+    round,
+  });
+  await peer.close();
+}

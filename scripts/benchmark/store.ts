@@ -1,0 +1,87 @@
+/** The store: records a second, bytes the medium takes, and how fast a backlog is opened. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundle } from './bundle.ts';
+import { type Contestant, contest, disagreeing, figure, median } from './contest.ts';
+import type { Section, Size, Table } from './section.ts';
+
+/** Peer by the name that store-program.ts knows it by; the first is the one that counts. */
+const peers = {
+  sqlite: 'SQLite (node:sqlite), WAL, synchronous FULL',
+  file: 'append + fdatasync, nothing else',
+  vigie: '**vigie**',
+} as const;
+
+type Peer = keyof typeof peers;
+
+/** Messages of 200 bytes that fill the outbox, counted as it does. */
+const backlog = Math.floor((64 * 2 ** 20) / 232);
+
+export const storing: Section = {
+  name: 'store',
+  title: 'The store',
+  text: `Messages of 200 bytes, each commit on the medium (fdatasync) before the next begins. SQLite is what Node brings
+along, the same library as better-sqlite3; each message is a row with class, number, kind and time. Bytes written are
+those of the process (\`write_bytes\` of /proc/self/io, in whole pages), without what the file system writes for itself.
+A commit of 100 is what 1,000 messages a second and a commit every 100 ms make.`,
+  async run(size, scratch) {
+    const program = await bundle('store-program.ts', scratch);
+    const tables: Table[] = [];
+    for (const batch of [1, 100]) tables.push(await compare(batch, size, program, scratch));
+    tables.push(opening(program, scratch));
+    return tables;
+  },
+};
+
+async function compare(batch: number, size: Size, program: string, scratch: string): Promise<Table> {
+  const count = batch === 1 ? size.frames / 1000 : size.frames / 50;
+  const kinds = Object.keys(peers) as Peer[];
+  const run = (kind: Peer, name: string): string[] => {
+    const directory = join(scratch, `store-${batch}-${kind}-${name}`);
+    mkdirSync(directory, { recursive: true });
+    return ['--disable-warning=ExperimentalWarning', program, kind, directory, String(count), String(batch)];
+  };
+  const contestants = kinds.map((kind): Contestant => {
+    return { name: peers[kind], command: process.execPath, arguments: run(kind, 'speed') };
+  });
+  const standings = await contest(contestants, size.rounds);
+  const different = disagreeing(standings);
+  if (different.length > 0) throw new Error(`storing: ${different.join()} kept another number of messages`);
+  const [reference] = standings;
+  return {
+    title: `a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`,
+    columns: ['store', 'thousand messages/s', 'slowest to fastest round', 'of SQLite', 'bytes written a byte stored'],
+    rows: standings.map(({ name, times }, i) => {
+      const rate = (time: number | undefined) => figure((count / (time ?? Number.NaN)) * 1e6);
+      const written = execFileSync(process.execPath, [...run(kinds[i]!, 'written'), 'written'], { encoding: 'utf8' });
+      const ratio = median(reference?.times ?? []) / median(times);
+      const range = `${rate(times.at(-1))} to ${rate(times[0])}`;
+      return { cells: [name, rate(median(times)), range, figure(ratio), figure(Number(written))] };
+    }),
+    notes: [`${count.toLocaleString('en')} messages a round; nothing is removed, so the stores grow.`],
+  };
+}
+
+function opening(program: string, scratch: string): Table {
+  const directory = join(scratch, 'store-open');
+  mkdirSync(directory);
+  const run = (...rest: string[]): string =>
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', program, 'vigie', directory, ...rest], {
+      encoding: 'utf8',
+    });
+  const empty = JSON.parse(run('0', '1', 'open')) as { ms: number; memory: number };
+  run(String(backlog - (backlog % 1000)), '1000', 'written');
+  const full = Array.from({ length: 5 }, () => JSON.parse(run('0', '1', 'open')) as typeof empty & { count: number });
+  const middle = median(full.map(({ ms }) => ms).sort((a, b) => a - b));
+  const memory = median(full.map((one) => one.memory).sort((a, b) => a - b));
+  return {
+    title: 'opening a backlog of 64 MiB',
+    columns: ['store', 'messages', 'process start to open, ms', 'resident, MiB'],
+    rows: [
+      { cells: ['empty', '0', figure(empty.ms), figure(empty.memory)] },
+      { cells: ['**64 MiB**', (full[0]?.count ?? 0).toLocaleString('en'), figure(middle), figure(memory)] },
+    ],
+    notes: ['The files are in the page cache, as after a restart of the agent. What is resident includes Node itself.'],
+  };
+}
