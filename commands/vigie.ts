@@ -1,15 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { VigieError } from '../protocol/errors.ts';
-import { benchCommand } from './bench.ts';
-import { checkCommand } from './check.ts';
-import { decodeCommand } from './decode.ts';
-import { keysCommand } from './keys.ts';
 import { guardOutput } from './output.ts';
-import { replayCommand } from './replay.ts';
-import { runCommand } from './run.ts';
-import { sendCommand } from './send.ts';
 import { version } from './version.ts';
-import { watchCommand } from './watch.ts';
 
 /** Exit status for input that cannot be worked with, as `check` uses it too. */
 const WRONG_INPUT = 2;
@@ -20,6 +12,18 @@ Programs get NDJSON on standard output (the default when it is not a terminal), 
 diagnostics go to standard error. Times are UTC milliseconds, numbers are physical.
 Exit status: 0 done, 1 a command failed in the car, 2 wrong input.`;
 
+/** The commands in the order of the help. Each brings what it needs when it is asked for: `check` has no use for MQTT. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  bench: async () => (await import('./bench.ts')).benchCommand(),
+  run: async () => (await import('./run.ts')).runCommand(),
+  replay: async () => (await import('./replay.ts')).replayCommand(),
+  decode: async () => (await import('./decode.ts')).decodeCommand(),
+  check: async () => (await import('./check.ts')).checkCommand(),
+  send: async () => (await import('./send.ts')).sendCommand(),
+  watch: async () => (await import('./watch.ts')).watchCommand(),
+  keys: async () => (await import('./keys.ts')).keysCommand(),
+};
+
 /** Reads the command line and does what it says; sets the process's exit status. */
 export async function run(argv: readonly string[]): Promise<void> {
   guardOutput();
@@ -29,16 +33,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'vigie: ')) });
-  for (const command of [
-    benchCommand(),
-    runCommand(),
-    replayCommand(),
-    decodeCommand(),
-    checkCommand(),
-    sendCommand(),
-    watchCommand(),
-    keysCommand(),
-  ]) {
+  for (const name of needed(argv[2])) {
+    const command = await (commands[name] as () => Promise<Command>)();
     program.addCommand(command.exitOverride().configureOutput(program.configureOutput()));
   }
   try {
@@ -47,6 +43,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     // Whatever was started before the fault (a broker, a source) must not keep the process alive.
     process.exit(explain(error));
   }
+}
+
+/** The commands to bring for a first argument: help and what is no command are answered with all of them. */
+function needed(asked = ''): readonly string[] {
+  if (asked === '--version' || asked === '-V') return [];
+  return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
 }
 
 function explain(error: unknown): number {

@@ -1,17 +1,26 @@
 #!/usr/bin/env node
-// The entry of `npx vigie` and `npm start`: runs main.ts on a Node that strips types, the project's own where the
-// machine's is older. Plain JavaScript, because the Node that reads this line may be that older one.
+// The entry of `npx vigie` and `npm start`. Runs the bundle of `npm run bundle` when it is as new as the sources, else
+// main.ts, for which Node strips the types; on the project's own Node where the machine's is too old. Plain
+// JavaScript, because the Node that reads this line may be that older one.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import * as modules from 'node:module';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-const main = new URL('../main.ts', import.meta.url);
-
 // Types are stripped without a flag from 22.18 on, in the line of 23 from 23.6 on.
-if (major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)) {
-  await import(main.href);
+const strips = major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
+
+if (strips) {
+  const bundle = new URL('../dist/', import.meta.url);
+  if (isCurrent(bundle)) {
+    // Compiled code is kept beside the bundle; where that cannot be written, it is compiled at every start.
+    modules.enableCompileCache?.(fileURLToPath(new URL('compiled', bundle)));
+    await import(new URL('main.mjs', bundle).href);
+  } else {
+    await import(new URL('../main.ts', import.meta.url).href);
+  }
 } else {
   const own = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
   if (!existsSync(own)) {
@@ -20,7 +29,7 @@ if (major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18))
     );
     process.exit(2);
   }
-  const child = spawn(own, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // The terminal signals the whole group; a signal sent to this process alone is passed on.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
@@ -30,4 +39,15 @@ if (major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? 128 + constants.signals[signal];
   });
+}
+
+/** There is a bundle, and nothing that it was made of is newer or gone. */
+function isCurrent(bundle) {
+  try {
+    const made = statSync(new URL('sources.json', bundle)).mtimeMs;
+    const sources = JSON.parse(readFileSync(new URL('sources.json', bundle), 'utf8'));
+    return sources.every((file) => statSync(new URL(`../${file}`, bundle)).mtimeMs <= made);
+  } catch {
+    return false;
+  }
 }

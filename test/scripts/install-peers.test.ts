@@ -17,7 +17,9 @@ describe('scripts/install-peers.sh', () => {
     const folder = mkdtempSync(join(tmpdir(), 'path-'));
     symlinkSync(findPeer('id') ?? '', join(folder, 'id'));
     // Without apt-get on the path there is nothing to install with, whoever runs it.
-    expect(run(folder)).toMatch(/^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc \(.*\)\n$/);
+    expect(run(folder)).toMatch(
+      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc \(.*\)\n$/,
+    );
     rmSync(folder, { recursive: true });
   });
 

@@ -1,0 +1,58 @@
+/**
+ * `npm run bundle`: the program as the car runs it, in `dist/`. JavaScript in one entry and a file for each command,
+ * so that a command loads what it needs and nothing else, with the shipped profiles beside it. `scripts/vigie.js`
+ * takes it when it is as new as what it was made of.
+ *
+ * From the sources Node strips types while it starts, which takes most of the start, and the machine code then tests
+ * at every access to an array whether its buffer was detached; bundled it does not.
+ */
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+/** How every program of the project is bundled, those that are measured too. */
+export const bundling = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node22',
+  outExtension: { '.js': '.mjs' },
+  minifyWhitespace: true,
+  minifySyntax: true,
+  logLevel: 'error',
+  // They load machine code that lies beside them.
+  external: ['koffi', 'serialport'],
+  // Packages in CommonJS ask for Node's own modules with require.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
+/** Bundles the program into a folder, of which nothing older is left; tells what went into which file. */
+export async function bundleProgram(folder: string = dist): Promise<Metafile> {
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = await build({
+    ...bundling,
+    entryPoints: [join(root, 'main.ts')],
+    absWorkingDir: root,
+    outdir: folder,
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    metafile: true,
+  });
+  const vehicles = join(root, 'config/vehicles');
+  cpSync(vehicles, join(folder, 'vehicles'), { recursive: true });
+  const profiles = readdirSync(vehicles, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  const sources = Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules/'));
+  // What the launcher compares with; the lock stands for all packages.
+  writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...profiles, 'package-lock.json'].sort()));
+  return metafile;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleProgram();

@@ -1,0 +1,124 @@
+/** Tries a target with many inputs, each of which follows from target, seed and number alone. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { VigieError } from '../../protocol/errors.ts';
+import { type Material, mutated } from './mutation.ts';
+import { Random } from './random.ts';
+import type { FuzzTarget } from './target.ts';
+
+/** Memory outside of the heap that a parser of small inputs never needs, bytes. */
+const MOST_OUTSIDE = 2 ** 30;
+/** How often it is looked at, inputs. */
+const LOOK = 64;
+
+export interface Plan {
+  readonly seed: number;
+  /** Inputs at most. */
+  readonly runs: number;
+  /** Ends earlier after this many seconds. */
+  readonly seconds?: number;
+  /** More inputs to start from, beside the target's own. */
+  readonly extra?: readonly Uint8Array[];
+}
+
+export interface Tally {
+  inputs: number;
+  accepted: number;
+  refused: number;
+  /** CPU time of the slowest input, ms, and its number. */
+  slowest: number;
+  slowestInput: number;
+}
+
+/** What went wrong, and with which input. */
+export interface Failure {
+  readonly number: number;
+  readonly reason: string;
+  readonly input: Uint8Array;
+}
+
+export interface Outcome {
+  readonly tally: Tally;
+  readonly failure?: Failure;
+}
+
+/** What this thread has worked, ms: what else the machine does is not the parser's fault. */
+function cpuTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Bytes that buffers and libraries hold. */
+function outside(): number {
+  return process.memoryUsage().external;
+}
+
+export function materialOf(target: FuzzTarget, extra: readonly Uint8Array[] = []): Material {
+  // No Buffers: their slices are not copies.
+  const seeds = [...target.seeds(), ...extra].map((seed) => new Uint8Array(seed));
+  if (seeds.length === 0) throw new Error(`fuzz target ${target.name} has no seeds`);
+  return { seeds, words: (target.words ?? []).map((word) => new TextEncoder().encode(word)) };
+}
+
+/** Input `number` of a target; the first are the seeds as they are. */
+export function inputOf(target: FuzzTarget, material: Material, seed: number, number: number): Uint8Array {
+  const given = material.seeds[number];
+  if (given !== undefined) return given;
+  const random = new Random(target.name, seed, number);
+  const input = mutated(material, random);
+  return target.mend !== undefined && number % 2 === 0 ? new Uint8Array(target.mend(input)) : input;
+}
+
+/**
+ * Gives the parser one input.
+ * @returns whether it was accepted, or what is wrong with the parser.
+ */
+export async function tried(target: FuzzTarget, input: Uint8Array): Promise<boolean | string> {
+  // The parser gets its own copy: one that writes into what it was given must not change what is reported.
+  try {
+    return await target.run(input.slice());
+  } catch (error) {
+    if (error instanceof VigieError) return error.message === '' ? 'an error without a message' : false;
+    return error instanceof Error ? (error.stack ?? error.message) : `thrown: ${String(error)}`;
+  }
+}
+
+/**
+ * Tries inputs until one fails or there are enough.
+ * @param begin is told the number of each input before it is tried, for whoever watches
+ */
+export async function campaign(
+  target: FuzzTarget,
+  plan: Plan,
+  begin: (number: number) => void = () => undefined,
+): Promise<Outcome> {
+  const material = materialOf(target, plan.extra);
+  const tally: Tally = { inputs: 0, accepted: 0, refused: 0, slowest: 0, slowestInput: 0 };
+  const end = performance.now() + (plan.seconds ?? Number.POSITIVE_INFINITY) * 1000;
+  for (let number = 0; number < plan.runs && performance.now() < end; number++) {
+    const input = inputOf(target, material, plan.seed, number);
+    begin(number);
+    const from = cpuTime();
+    const result = await tried(target, input);
+    const time = cpuTime() - from;
+    tally.inputs++;
+    if (time > tally.slowest) {
+      tally.slowest = time;
+      tally.slowestInput = number;
+    }
+    if (typeof result === 'string') return { tally, failure: { number, reason: result, input } };
+    if (result) tally.accepted++;
+    else tally.refused++;
+    if (number % LOOK !== 0) continue;
+    // Node frees what its libraries hold between turns of the event loop only.
+    await turn();
+    if (outside() > MOST_OUTSIDE) {
+      // What nobody holds any more does not count; there is `gc` where Node was started with --expose-gc.
+      (globalThis as { gc?: () => void }).gc?.();
+      if (outside() > MOST_OUTSIDE) {
+        const reason = `${Math.round(outside() / 2 ** 20)} MiB outside of the heap`;
+        return { tally, failure: { number, reason, input } };
+      }
+    }
+  }
+  return { tally };
+}

@@ -1,0 +1,27 @@
+/** The table of fuzz targets: add the file of a parser here, and `npm run fuzz` and test/fuzz try it. */
+import type { FuzzTarget } from '../target.ts';
+import { configuration, profile } from './configuration.ts';
+import { dbc } from './dbc.ts';
+import { gpsd, nmea, sirf } from './gnss.ts';
+import { logFile, logGzip } from './log-file.ts';
+import { logTargets } from './logs.ts';
+import { command, message } from './messages.ts';
+import { elm327, isotp, services, signalSet } from './obd.ts';
+
+export const targets: readonly FuzzTarget[] = [
+  ...logTargets,
+  logFile,
+  logGzip,
+  dbc,
+  nmea,
+  sirf,
+  gpsd,
+  elm327,
+  isotp,
+  services,
+  signalSet,
+  profile,
+  configuration,
+  message,
+  command,
+];

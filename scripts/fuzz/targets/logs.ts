@@ -1,0 +1,156 @@
+/** The nine formats of log files. A log must read the same however its bytes come in pieces. */
+
+import { append, createBatch } from '../../../adapters/can/frames.ts';
+import { formats, type Head, headOf, type LogFormat, logFormats } from '../../../adapters/can/log/formats.ts';
+import { Recording } from '../../../adapters/can/log/recording.ts';
+import { formatCandump } from '../../../adapters/can/log/writer.ts';
+import { BIT_RATE_SWITCH, ERROR, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { asc, blf, crtd, gvret, trc } from '../../../test/adapters/can/log/writers.ts';
+import { Contradiction, type FuzzTarget, texts } from '../target.ts';
+
+const start = 1_436_509_052_000;
+
+/** One frame of each kind. */
+export const frames = [
+  { at: start, id: 0x123, bus: 'can0', flags: 0, length: 8, data: '0011223344556677' },
+  { at: start + 1.5, id: (0x18fef100 | EXTENDED) >>> 0, bus: 'can1', flags: SENT, length: 3, data: 'a1b2c3' },
+  { at: start + 2, id: 0, bus: 'can0', flags: 0, length: 0, data: '' },
+  { at: start + 1000.001, id: (0x7ff | REMOTE) >>> 0, bus: 'can2', flags: 0, length: 4, data: '00000000' },
+  { at: start + 2000, id: 0x321, bus: 'can0', flags: FD | BIT_RATE_SWITCH, length: 12, data: '00'.repeat(12) },
+  { at: start + 61_000, id: 0x1, bus: 'can0', flags: FD, length: 64, data: 'fe'.repeat(64) },
+];
+const classic = frames.filter(({ flags }) => (flags & FD) === 0);
+const plain = classic.filter(({ id }) => (id & REMOTE) === 0);
+
+/** As `candump -L` writes it. */
+export function candump(): string {
+  const batch = createBatch(frames.length + 1, 1024);
+  const buses = ['can0', 'can1', 'can2'];
+  for (const { at, id, bus, flags, length, data } of frames) {
+    append(batch, at, id, buses.indexOf(bus), flags, Buffer.from(data.padEnd(2 * length, '0'), 'hex'), length);
+  }
+  append(batch, start, (ERROR | 0x80) >>> 0, 0, 0, new Uint8Array(8), 8);
+  const lines = Array.from({ length: batch.count }, (_, i) => formatCandump(batch, i, buses));
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+const seeds: Readonly<Record<LogFormat, () => Uint8Array[]>> = {
+  candump: () => texts(candump(), candump().repeat(3), '(166) vcan0 21A#FE\n(166.5) slcan-1 21a#fe36 T\n'),
+  'candump-screen': () =>
+    texts(
+      '  can0  123   [8]  00 11 22 33 44 55 66 77\n  can1  18FEF100   [3]  A1 B2 C3\n',
+      ' (2015-07-10 06:17:32.249713)  can0  RX - -  123   [2]  00 11\n (2015-07-10 06:17:33.0)  can0  TX B E  321  [12]  00 11 22 33 44 55 66 77 88 99 AA BB\n',
+      ' (000.000000)  can0  7FF   [4]  remote request\n (001.000000)  can0  123   [0]\n',
+    ),
+  asc: () => [
+    ...texts(asc(frames, 'hex', 'absolute'), asc(frames, 'hex', 'relative'), asc(frames, 'dec', 'absolute')),
+    ...texts('date Mon Jan 1 10:00:00.000 am 2018\nbase hex  timestamps absolute\n   0.1 1  ErrorFrame\n// c\n'),
+  ],
+  blf: () => [blf(frames, 200, true), blf(frames, 1000, false), blf(classic, 64, false)],
+  trc: () =>
+    texts(
+      trc(frames),
+      ';$FILEVERSION=1.1\r\n;$STARTTIME=40608.6789\r\n;   Start time: 05.03.2011 16:17:36.9\r\n     1)     1059.9  Rx     0300  7  00 00 00 00 04 00 00\r\n     2)     1283.2  Rx     0300  4  RTR\r\n',
+      ';$FILEVERSION=1.3\r\n;$STARTTIME=41752.6\r\n     1)      17.6 1  Rx        0066 -  6    0A 01 02 03 04 05\r\n',
+      ';##########\r\n;   C:\\x.trc\r\n1)  1841  0001 8  00 00 00 00 00 00 00 00\r\n',
+    ),
+  crtd: () => texts(crtd(plain), '1320745424.000 R11 402 FA 01 C3\n1320745424.002 1T29 18FEF100 11 22\n0 CXX note\n'),
+  gvret: () => texts(gvret(classic), 'Time Stamp,ID,Extended,Bus,LEN,D1\n1,123,false,0,2,AA,BB,\n-5,18FEF100,1,1,0\n'),
+  canhacker: () =>
+    texts(
+      'Time   ID     DLC Data                    Comment\r59.900 000004E0 2 01 02\r00.100 18FEF100 8 36 47 19 43 01 00 00 80 \r',
+      '@ TEXT @ 2 @ 64 @ 0 @ 2 @ 38782 @ 00:00:38.782 @\r14,7\t2\t0004\t4E0\t2\t24 01\t00000000\t$ \t\r14,687\t1\t0004\t45A\t0\t\t00000000\t\t\r',
+    ),
+  busmaster: () =>
+    texts(
+      '***BUSMASTER Ver 2.4.0***\r\n***PROTOCOL CAN***\r\n***START DATE AND TIME 8:8:2014 23:59:58:500***\r\n***HEX***\r\n***SYSTEM MODE***\r\n23:59:59:9420 Rx 1 0x023 s 1 40\r\n00:00:00:0010 Tx 2 0x18DAF110 x 2 40 FF\r\n00:00:01:5000 Rx 1 0x023 sr 3\r\n***[STOP LOGGING SESSION]***\r\n',
+      '***BUSMASTER Ver 2.4.0***\n***START DATE AND TIME 8:8:2014 1:2:3:4***\n***DEC***\n***RELATIVE MODE***\n0:0:1:0000 Rx 1 35 s 1 64\n',
+    ),
+};
+
+const words: Readonly<Record<LogFormat, readonly string[]>> = {
+  candump: ['(', ')', '#', '##', '#R', '_9', ' T', ' R', '.', 'can0', '20000080#', '\r\n'],
+  'candump-screen': ['[', ']', '[64]', 'remote request', 'ERRORFRAME', ' RX B E ', ' (', '\r\n'],
+  asc: ['CANFD', 'ErrorFrame', 'Rx', 'Tx', 'TxRq', ' d ', ' r ', 'x', 'base dec', 'timestamps relative', 'am', ','],
+  blf: ['LOBJ', 'LOGG', '\u0001\0\0\0', '\n\0\0\0', 'V\0\0\0'],
+  trc: [';$FILEVERSION=', '2.0', '1.0', ';$STARTTIME=', ';$COLUMNS=N,O,T,I,d,l,D', 'RR', 'ER', 'ST', 'RTR', '- '],
+  crtd: ['R11', 'T29', '1R11', 'CEV', 'CXX', '2C', ' '],
+  gvret: ['Time Stamp,ID,Extended,Dir,Bus,LEN', 'true', 'false', 'Rx', 'Tx', ',', ',,'],
+  canhacker: ['@ TEXT @', '\t', '\r', ',', 'RTR', '0004', 'Time   ID     DLC'],
+  busmaster: ['***', 'HEX', 'DEC', 'RELATIVE', 'ABSOLUTE', 'SYSTEM', 'START DATE AND TIME', ' sr ', ' x ', ' Rx ', ':'],
+};
+
+/** What a log came to. */
+interface Read {
+  readonly frames: number;
+  readonly faults: number;
+  /** Of every frame, all columns. */
+  readonly digest: number;
+}
+
+/** Reads a log whose bytes come in pieces that end at `cuts`, ascending. */
+function read(format: LogFormat, head: Head, input: Uint8Array, cuts: readonly number[]): Read {
+  const recording = new Recording('fuzz');
+  const parser = formats[format].create(recording, head);
+  const { batch } = recording;
+  let count = 0;
+  let digest = 0;
+  const take = () => {
+    for (let i = 0; i < batch.count; i++) {
+      const columns = [
+        batch.id[i],
+        batch.bus[i],
+        batch.flags[i],
+        batch.length[i],
+        Math.round((batch.at[i] ?? 0) * 1000),
+      ];
+      for (const number of columns) digest = (Math.imul(digest, 31) + (number ?? 0)) | 0;
+      const from = batch.offset[i] ?? 0;
+      for (const byte of batch.data.subarray(from, from + (batch.length[i] ?? 0)))
+        digest = (Math.imul(digest, 31) + byte) | 0;
+    }
+    count += batch.count;
+    batch.count = 0;
+  };
+  let from = 0;
+  for (const end of [...cuts, input.length]) {
+    for (const last of end === input.length ? [false, true] : [false]) {
+      for (;;) {
+        const next = parser.parse(input, from, end, last);
+        if (next < from || next > end) throw new Contradiction(`consumed up to ${next} of ${from} to ${end}`);
+        from = next;
+        const { full } = recording;
+        take();
+        if (!full) break;
+      }
+    }
+  }
+  return { frames: count, faults: recording.faults.count, digest };
+}
+
+function target(format: LogFormat): FuzzTarget {
+  return {
+    name: `log-${format}`,
+    seeds: seeds[format],
+    words: words[format],
+    run(input) {
+      const head = headOf(input);
+      const whole = read(format, head, input, []);
+      const middle = (input.length * (input[0] ?? 0)) >> 8;
+      const pieces = read(format, head, input, [middle, Math.min(input.length, middle + 7)]);
+      if (whole.frames !== pieces.frames || whole.faults !== pieces.faults || whole.digest !== pieces.digest) {
+        throw new Contradiction(
+          `cut at ${middle}: ${pieces.frames} frames and ${pieces.faults} faults instead of ${whole.frames} and ${whole.faults}`,
+        );
+      }
+      return whole.frames > 0;
+    },
+  };
+}
+
+export const logTargets: readonly FuzzTarget[] = logFormats.map(target);
+
+/** Seeds of every format, for whoever takes files without being told what they are. */
+export function anyLog(): Uint8Array[] {
+  return logFormats.flatMap((format) => seeds[format]().slice(0, 1));
+}

@@ -1,0 +1,62 @@
+/** Runs a campaign in a thread of its own and ends it when an input takes too long or too much memory. */
+import { Worker } from 'node:worker_threads';
+import { inputOf, materialOf, type Outcome, type Plan, type Tally } from './campaign.ts';
+import type { FuzzTarget } from './target.ts';
+import type { WorkerTask } from './worker.ts';
+
+export interface Limits {
+  /** Milliseconds one input may take. */
+  readonly time: number;
+  /** MiB of heap. */
+  readonly memory: number;
+}
+
+/** Inputs have 256 KiB at most. The time is generous because what else the machine does counts as well. */
+export const usualLimits: Limits = { time: 20_000, memory: 512 };
+
+/** How often the watch looks, ms. */
+const LOOK = 100;
+
+/**
+ * @param table address of the module whose `targets` hold the target
+ */
+export function watched(table: URL, target: FuzzTarget, plan: Plan, limits: Limits = usualLimits): Promise<Outcome> {
+  const progress = new SharedArrayBuffer(8);
+  const view = new Int32Array(progress);
+  const task: WorkerTask = { table: table.href, name: target.name, plan, progress };
+  const worker = new Worker(new URL('worker.ts', import.meta.url), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: limits.memory },
+  });
+  return new Promise((resolve, reject) => {
+    let begun = 0;
+    let since = performance.now();
+    const failed = (reason: string): void => {
+      clearInterval(look);
+      const number = Atomics.load(view, 0);
+      const inputs = Atomics.load(view, 1);
+      const tally: Tally = { inputs, accepted: 0, refused: 0, slowest: limits.time, slowestInput: number };
+      const input = inputOf(target, materialOf(target, plan.extra), plan.seed, number);
+      worker.terminate().then(() => resolve({ tally, failure: { number, reason, input } }), reject);
+    };
+    const look = setInterval(() => {
+      const now = Atomics.load(view, 1);
+      if (now !== begun || now === 0) {
+        begun = now;
+        since = performance.now();
+      } else if (performance.now() - since > limits.time) failed(`not done after ${limits.time} ms`);
+    }, LOOK);
+    worker.on('message', (outcome: Outcome) => {
+      clearInterval(look);
+      resolve(outcome);
+    });
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') failed(`more than ${limits.memory} MiB of heap`);
+      else if (Atomics.load(view, 1) > 0) failed(`thrown outside of the parser's call: ${error.stack}`);
+      else {
+        clearInterval(look);
+        reject(error);
+      }
+    });
+  });
+}

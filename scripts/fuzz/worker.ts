@@ -1,0 +1,24 @@
+/** The thread that tries inputs, so that {@link watched} can end it when one takes for ever. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { campaign, type Plan } from './campaign.ts';
+import type { FuzzTarget } from './target.ts';
+
+export interface WorkerTask {
+  /** Module whose `targets` are the table. */
+  readonly table: string;
+  readonly name: string;
+  readonly plan: Plan;
+  /** Number of the input being tried, and how many were begun. */
+  readonly progress: SharedArrayBuffer;
+}
+
+const task = workerData as WorkerTask;
+const { targets } = (await import(task.table)) as { readonly targets: readonly FuzzTarget[] };
+const target = targets.find(({ name }) => name === task.name);
+if (target === undefined) throw new Error(`no fuzz target ${task.name}`);
+const progress = new Int32Array(task.progress);
+const outcome = await campaign(target, task.plan, (number) => {
+  Atomics.store(progress, 0, number);
+  Atomics.add(progress, 1, 1);
+});
+parentPort?.postMessage(outcome);
