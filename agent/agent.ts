@@ -35,6 +35,8 @@ import { Status } from './status.ts';
 const TICK = 1_000;
 /** At the end the last acknowledgements are waited for this long, ms. */
 const FAREWELL = 3_000;
+/** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
+const PLAUSIBLE = 1_577_836_800_000;
 /** Down messages handled per second; more are dropped and counted. */
 const RATE = 50;
 
@@ -106,6 +108,7 @@ export class Agent implements LinkEvents {
       found: (by) => this.#correct(by),
     });
     const { status } = this;
+    const { batch } = options;
     const channels = this.#channels;
     this.#pipeline = pipeline({
       status,
@@ -115,7 +118,7 @@ export class Agent implements LinkEvents {
       records,
       profile,
       deflate,
-      batch: options.batch,
+      batch,
     });
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
@@ -241,10 +244,12 @@ export class Agent implements LinkEvents {
 
   /** What came before the time was known was stamped with a wrong one. */
   #correct(by: number): void {
-    const { clock } = this.#ports;
-    this.status.correct(by, this.#startedAt, clock.now() - by);
-    for (const recorder of this.#pipeline.recorders) recorder.correct?.(by);
-    this.#records.correct(by);
+    const latest = this.#ports.clock.now() - by;
+    // A clock that stands at its origin stood there in the runs before, too.
+    const earliest = this.#startedAt < PLAUSIBLE ? 0 : this.#startedAt;
+    this.status.correct(by, earliest, latest);
+    for (const recorder of this.#pipeline.recorders) recorder.correct?.(by, latest);
+    this.#records.correct(by, latest);
     this.#startedAt += by;
     this.#hello(by);
   }
@@ -268,9 +273,11 @@ export class Agent implements LinkEvents {
   }
 
   #schedule(): void {
-    this.#cancelTick = this.#ports.clock.after(TICK, () => {
+    // At whole seconds of the wall clock: a run that takes up another looks around at the same moments.
+    const { clock } = this.#ports;
+    this.#cancelTick = clock.after(TICK - (((clock.now() % TICK) + TICK) % TICK), () => {
       this.#schedule();
-      const now = this.#ports.clock.now();
+      const now = clock.now();
       this.#guard(() => {
         this.#clockWatch.look();
         this.status.sweep(now);

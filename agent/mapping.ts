@@ -26,6 +26,8 @@ interface Target {
   readonly timeout: number;
   /** Level of privacy from which on it is hidden. */
   readonly hiddenFrom: number;
+  /** What was read last was no value: what was read before is not so any more. */
+  absent: boolean;
 }
 
 /** Puts into Status what no signal gives, such as a theft that the agent found out about. */
@@ -104,6 +106,9 @@ export class Mapping implements ReadingSink, StatusWriter {
     for (const target of this.#targets[signal] as readonly Target[]) {
       if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
       const converted = convert(target, value, raw);
+      target.absent = converted === undefined;
+      // A value that came and went while privacy hid it never comes out.
+      if (target.absent && this.#hidden.size > 0) this.#hidden.delete(target);
       if (target.position) this.#position.offer(target.slot as Slot, converted);
       else if (converted !== undefined) this.#write(target, converted, at);
       if (converted === undefined && !target.invalid.has(raw)) this.rejected++;
@@ -111,21 +116,27 @@ export class Mapping implements ReadingSink, StatusWriter {
   }
 
   alive(signals: readonly number[], at: number): void {
+    let located = false;
     for (const signal of signals) {
       for (const target of this.#targets[signal] as readonly Target[]) {
         if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
-        if (target.position) this.#position.repeat(target.slot as Slot, at);
-        else if (this.#hidden.size > 0 && this.#hidden.has(target)) this.#reveal(target, at);
+        if (target.position) {
+          this.#position.repeat(target.slot as Slot, at);
+          located = true;
+        } else if (this.#hidden.size > 0 && this.#hidden.has(target)) this.#reveal(target, at);
         else if (target.slot !== undefined) this.#status.seen(target.slot, at);
         else this.#channels.seen(target.channel as Channel, at);
       }
     }
+    // What came with the frame before belongs to the position that is repeated here.
+    if (located) this.#position.settle(at);
   }
 
   settled(at: number): void {
     if (!this.#started) {
       this.#started = true;
-      for (const [slot, value] of this.#constants) this.set(slot, value, at);
+      // What an earlier run left is not read again by being the same.
+      for (const [slot, value] of this.#constants) if (this.#status.value(slot) !== value) this.set(slot, value, at);
     }
     this.#position.settle(at);
   }
@@ -157,6 +168,8 @@ export class Mapping implements ReadingSink, StatusWriter {
       this.#hidden.set(target, value);
       return;
     }
+    // It is told anew: what was hidden is not what its frame repeats from now on.
+    if (this.#hidden.size > 0) this.#hidden.delete(target);
     if (slot === undefined) {
       this.#channels.write(channel as Channel, value, at);
       return;
@@ -193,7 +206,7 @@ export class Mapping implements ReadingSink, StatusWriter {
         const { slot, channel } = target;
         if (target.hiddenFrom > level || target.position) continue;
         const value = slot === undefined ? this.#channels.value(channel as Channel) : this.#status.value(slot);
-        if (value !== undefined) this.#hidden.set(target, value);
+        if (value !== undefined && !target.absent) this.#hidden.set(target, value);
       }
     }
     for (const slot of slots) if (hiddenFrom(slot.path) <= level) this.#status.remove(slot, at);
@@ -257,6 +270,7 @@ function compile(source: SourceMapping, contest: Contest | undefined): Target {
     position: slot?.path.startsWith('lastPosition.') ?? false,
     timeout: source.timeout ?? Number.POSITIVE_INFINITY,
     hiddenFrom: hiddenFrom(leaf.path),
+    absent: false,
   };
 }
 

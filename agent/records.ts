@@ -80,16 +80,17 @@ export class Records {
   }
 
   /**
-   * The time became known: what was put without it is kept again with its moments `by` ms later. Records are published
+   * The time became known: what was put without it is kept again with its moments `by` ms later, those after `latest`,
+   * of a run that knew the time, aside. Records are published
    * again, each with its id; of series the receiver is told by `hello`.
    */
-  correct(by: number): void {
+  correct(by: number, latest = Number.POSITIVE_INFINITY): void {
     const provisional = this.#provisional;
     this.#provisional = new Map();
     for (const [kind, id] of provisional.values()) {
       const kept = this.#store.get(kind, id);
       if (kept === undefined) continue;
-      const record = shiftInstants(bodies[kind], kept.record, by);
+      const record = shiftInstants(bodies[kind], kept.record, by, latest);
       if (kind === 'telemetry' || kind === 'waypoint') this.#store.put(kind, { id, at: kept.at + by, record });
       else this.put(kind, record as Body<RecordKind>);
     }
@@ -101,11 +102,15 @@ export class Records {
 
   /** What must be known again after a restart. */
   state(): unknown {
-    return { made: this.#made };
+    return { made: this.#made, provisional: [...this.#provisional.values()] };
   }
 
   restore(state: unknown): void {
-    const made = (state as { made?: unknown } | undefined)?.made;
+    const { made, provisional } = (state ?? {}) as {
+      made?: unknown;
+      provisional?: (readonly [RecordKind | SeriesKind, string])[];
+    };
     if (typeof made === 'number' && Number.isSafeInteger(made) && made >= 0) this.#made = made;
+    for (const [kind, id] of provisional ?? []) this.#provisional.set(`${kind}/${id}`, [kind, id]);
   }
 }

@@ -20,11 +20,17 @@ export interface StatusReader {
   contents(objects?: ReadonlySet<number>): StatusContents;
 }
 
+/** Also tells when a value was last read. */
+export interface StatusListener extends StatusReader {
+  /** UTC milliseconds of the last reading since the start, also of one without a change; -Infinity: none. */
+  seenAt(slot: Slot): number;
+}
+
 /**
  * The car's present state: one value per slot, one `createdAt` per object. `createdAt` is the time of the last
  * change of any member of the object; that a value was read again unchanged only renews its freshness.
  */
-export class Status implements StatusReader {
+export class Status implements StatusListener {
   readonly #values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
   readonly #seenAt = new Float64Array(slots.length).fill(Number.NEGATIVE_INFINITY);
   readonly #timeout = new Float64Array(slots.length).fill(Number.POSITIVE_INFINITY);
@@ -75,6 +81,10 @@ export class Status implements StatusReader {
     return this.#values[slot.index];
   }
 
+  seenAt(slot: Slot): number {
+    return this.#seenAt[slot.index] as number;
+  }
+
   fresh(slot: Slot, now: number): boolean {
     const age = now - (this.#seenAt[slot.index] as number);
     // A reading from the future means that the clock stepped: how old it is cannot be said.
@@ -104,6 +114,11 @@ export class Status implements StatusReader {
   correct(by: number, from: number, to: number): void {
     for (const times of [this.#createdAt, this.#seenAt]) {
       for (const [index, at] of times.entries()) if (at >= from && at <= to) times[index] = at + by;
+    }
+    for (const { index, kind } of slots) {
+      const value = this.#values[index];
+      if (kind === 'instant' && typeof value === 'number' && value >= from && value <= to)
+        this.#values[index] = value + by;
     }
   }
 

@@ -5,8 +5,8 @@ import { CandumpFile, type LogReader, openLog } from '../adapters/can/log/index.
 import { ReplayClock } from '../adapters/clock/replay.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
-import { memoryOutboxStore } from '../adapters/store/index.ts';
-import { Agent } from '../agent/agent.ts';
+import { memoryOutboxStore, openStore, type Store } from '../adapters/store/index.ts';
+import { Agent, type AgentPorts } from '../agent/agent.ts';
 import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -29,6 +29,7 @@ interface Options {
   readonly bus?: string;
   readonly speed?: number;
   readonly cbor?: string;
+  readonly data?: string;
   readonly write?: string;
   readonly format?: string;
 }
@@ -47,6 +48,7 @@ line per message: {topic, seq, at, body}. The same log gives the same bytes. A s
     .option('--bus <name>', 'take all frames as from this bus of the profile')
     .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)
     .option('--write <file>', 'write the frames read as one candump log, whatever the format they came in')
+    .option('--data <dir>', 'keep records and what is not acknowledged there, as the agent in the car does')
     .option('--cbor <file>', 'write the messages as a CBOR sequence (RFC 8742) instead of printing them')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
@@ -68,6 +70,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   }
   const output = options.cbor === undefined ? printer(formatOf(options.format)) : cborWriter(options.cbor);
   const copy = options.write === undefined ? undefined : new CandumpFile(options.write);
+  const store = options.data === undefined ? undefined : await openStore(options.data);
   const clock = new ReplayClock();
   const kinds = new Map<string, number>();
   const agent = new Agent(
@@ -75,9 +78,8 @@ async function replay(logs: string[], options: Options): Promise<void> {
     {
       clock,
       log: new StreamLog(process.stderr, 'warn'),
-      store: memoryOutboxStore(),
+      ...(store === undefined ? { store: memoryOutboxStore(), ...passing() } : stored(store)),
       ledger: { data: emptyLedger, write: async () => undefined },
-      ...passing(),
       deflate,
       link: {
         connected: true,
@@ -146,6 +148,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     clock.advanceTo(last);
     await agent.stop();
     await output.flush();
+    await store?.close();
   } finally {
     output.close();
     copy?.close();
@@ -177,6 +180,10 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
     due = clock.nextDue;
   }
   if (count > from) yield from === 0 ? batch : slice(batch, from, count);
+}
+
+function stored({ outbox, memory, records }: Store): Pick<AgentPorts, 'store' | 'memory' | 'records'> {
+  return { store: outbox, memory, records };
 }
 
 interface Output {

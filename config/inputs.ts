@@ -254,8 +254,10 @@ export function checkInputs(
     const input = configuration[kind];
     const known = named(kind);
     if (input === undefined) {
-      if (known.length > 0)
+      // A receiver is an addition: a car without one is driven all the same.
+      if (kind === 'obd' && known.length > 0) {
         find('warning', 0, `nothing feeds bus ${known[0]} of profile ${profile.name}`, `add ${kind}`);
+      }
       continue;
     }
     if (known.length === 0) {

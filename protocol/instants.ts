@@ -8,18 +8,21 @@ interface Node {
   readonly 'x-instant'?: boolean;
 }
 
-/** A copy of `value`, which follows `schema`, with every instant moved by `by` ms. */
-export function shiftInstants<T>(schema: TSchema, value: T, by: number): T {
-  return shift(schema as unknown as Node, value, by) as T;
+/** A copy of `value`, which follows `schema`, with every instant that is not after `latest` moved by `by` ms. */
+export function shiftInstants<T>(schema: TSchema, value: T, by: number, latest = Number.POSITIVE_INFINITY): T {
+  const move = (at: number): number => (at <= latest ? at + by : at);
+  return shift(schema as unknown as Node, value, move) as T;
 }
 
-function shift(node: Node | undefined, value: unknown, by: number): unknown {
+function shift(node: Node | undefined, value: unknown, move: (at: number) => number): unknown {
   if (node === undefined || value === undefined) return value;
-  if (node['x-instant'] === true) return (value as number) + by;
+  if (node['x-instant'] === true) return move(value as number);
   if (Array.isArray(value)) {
-    return value.map((item, index) => shift(node.items ?? node.prefixItems?.[index], item, by));
+    return value.map((item, index) => shift(node.items ?? node.prefixItems?.[index], item, move));
   }
   if (node.properties === undefined || typeof value !== 'object' || value === null) return value;
   const { properties } = node;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shift(properties[name], member, by)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, shift(properties[name], member, move)]),
+  );
 }

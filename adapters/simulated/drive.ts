@@ -9,10 +9,12 @@ const PULL = 1.7;
 const BRAKE = 1.9;
 /** Length of the cells of constant acceleration that a drive is made of, about 1 m. */
 const CELL = 1;
+/** How long a collision takes, s. */
+const IMPACT = 0.1;
 
 /** Where the car is and how it moves at one moment of a drive. */
 export interface Motion {
-  /** m from the start of the route */
+  /** m from the start of the drive */
   readonly distance: number;
   /** m/s */
   readonly speed: number;
@@ -20,13 +22,30 @@ export interface Motion {
   readonly acceleration: number;
 }
 
+/** What kind of drive it is. */
+export interface DriveOptions {
+  /** Where it begins, m from the start of the route; default 0. */
+  readonly from?: number;
+  /** How far it goes, m; more than the route has goes around it again. Default once around. */
+  readonly way?: number;
+  /** How long a traffic light holds the car, s; default what the route says of each. */
+  readonly red?: number;
+  /** It does not brake at the end but runs into something that stands there. */
+  readonly crash?: boolean;
+}
+
 /**
- * One drive around the route, from standing to standing. Acceleration is constant within a cell, so distance,
- * speed and acceleration are exact integrals and derivatives of each other at any moment.
+ * One drive along the route, from standing to standing. Acceleration is constant within a cell, so distance,
+ * speed and acceleration are exact integrals and derivatives of each other at any moment; in a collision they are too:
+ * its pulse is half a sine.
  */
 export class Drive {
   /** s */
   readonly duration: number;
+  /** m */
+  readonly length: number;
+  /** When it runs into something, s, and how fast, m/s; undefined when it does not. */
+  readonly impact: { readonly at: number; readonly speed: number } | undefined;
   readonly #cell: number;
   /** Square of the speed at each node, m²/s². */
   readonly #square: Float64Array;
@@ -34,24 +53,24 @@ export class Drive {
   readonly #reached: Float64Array;
   readonly #left: Float64Array;
 
-  constructor(route: Route) {
-    const cells = Math.round(route.length / CELL);
-    this.#cell = route.length / cells;
+  constructor(route: Route, options: DriveOptions = {}) {
+    const { from = 0, way = route.length, crash = false } = options;
+    const cells = Math.round(way / CELL);
+    this.#cell = way / cells;
     this.#square = new Float64Array(cells + 1);
     this.#reached = new Float64Array(cells + 1);
     this.#left = new Float64Array(cells + 1);
-    const wait = new Float64Array(cells + 1);
-    for (const light of route.lights) wait[Math.round(light.at / this.#cell)] = light.wait;
+    const wait = this.#waits(route, options, cells);
     const square = this.#square;
     for (let i = 0; i <= cells; i++) {
-      const here = i * this.#cell;
+      const here = route.along(from + i * this.#cell);
       let limit = CRUISE * CRUISE;
       for (const bend of route.bends) {
         if (here >= bend.from - this.#cell && here <= bend.to + this.#cell) {
           limit = Math.min(limit, SIDEWAYS / Math.abs(bend.curvature));
         }
       }
-      const stands = i === 0 || i === cells || (wait[i] as number) > 0;
+      const stands = i === 0 || (i === cells && !crash) || (wait[i] as number) > 0;
       const gained = i === 0 ? 0 : (square[i - 1] as number) + 2 * PULL * this.#cell;
       square[i] = stands ? 0 : Math.min(limit, gained);
     }
@@ -63,14 +82,19 @@ export class Drive {
       this.#reached[i] = (this.#left[i - 1] as number) + (2 * this.#cell) / both;
       this.#left[i] = (this.#reached[i] as number) + (wait[i] as number);
     }
-    this.duration = this.#reached[cells] as number;
+    const arrival = this.#reached[cells] as number;
+    const speed = Math.sqrt(square[cells] as number);
+    this.impact = crash ? { at: arrival, speed } : undefined;
+    this.duration = arrival + (crash ? IMPACT : 0);
+    this.length = cells * this.#cell + (speed * IMPACT) / 2;
   }
 
   /** The motion `time` s after the start; before it and after the end the car stands. */
   at(time: number): Motion {
     const last = this.#square.length - 1;
     if (time <= 0) return { distance: 0, speed: 0, acceleration: 0 };
-    if (time >= this.duration) return { distance: last * this.#cell, speed: 0, acceleration: 0 };
+    if (time >= this.duration) return { distance: this.length, speed: 0, acceleration: 0 };
+    if (this.impact !== undefined && time >= this.impact.at) return this.#collide(time - this.impact.at);
     let low = 0;
     let high = last;
     while (high - low > 1) {
@@ -88,5 +112,28 @@ export class Drive {
       speed: initial + acceleration * since,
       acceleration,
     };
+  }
+
+  /** The motion `since` s after it ran into something. */
+  #collide(since: number): Motion {
+    const { speed } = this.impact as { speed: number };
+    const angle = (Math.PI * since) / IMPACT;
+    return {
+      distance: (this.#square.length - 1) * this.#cell + (speed * (since + (IMPACT / Math.PI) * Math.sin(angle))) / 2,
+      speed: (speed * (1 + Math.cos(angle))) / 2,
+      acceleration: (-speed * Math.PI * Math.sin(angle)) / (2 * IMPACT),
+    };
+  }
+
+  /** Seconds that the car stands at each node, for every time the drive comes by a light. */
+  #waits(route: Route, { from = 0, red }: DriveOptions, cells: number): Float64Array {
+    const waits = new Float64Array(cells + 1);
+    for (const light of route.lights) {
+      const lap = Math.ceil((from - light.at) / route.length);
+      for (let at = light.at + lap * route.length - from; at < cells * this.#cell; at += route.length) {
+        waits[Math.round(at / this.#cell)] = red ?? light.wait;
+      }
+    }
+    return waits;
   }
 }

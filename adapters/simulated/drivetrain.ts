@@ -16,6 +16,8 @@ const GRAVITY = 9.81;
 /** Share of the battery's energy that reaches the wheels, and back. */
 const ELECTRIC_EFFICIENCY = 0.86;
 const RECUPERATED = 0.6;
+/** Harder than the driver brakes, W: what a collision takes goes elsewhere than into the drivetrain. */
+const MOST_BRAKED = 60_000;
 const ENGINE_EFFICIENCY = 0.33;
 /** Petrol, Wh/L. */
 const PETROL = 8_900;
@@ -27,8 +29,8 @@ const LITRES_PER_KILOMETRE = 0.055;
 const IDLE = 0.5;
 /** Lamps, pumps, heating while the ignition is on, W. */
 const CONSUMERS = 350;
-/** Power at the plug and the share that the cells get, W. */
-const CHARGER = 7_400;
+/** Power at the plug, slow and quick, and the share that the cells get, W. */
+const CHARGER = { slow: 7_400, quick: 40_000 };
 const CHARGER_EFFICIENCY = 0.92;
 /** The engine drives above the one and stops below the other, m/s (45 and 36 km/h). */
 const ENGINE_ON = 12.5;
@@ -78,7 +80,7 @@ export class Drivetrain {
     const hours = seconds / 3600;
     const { speed, acceleration } = motion;
     const rolling = speed > 0 ? ROLLING * MASS * GRAVITY : 0;
-    this.power = speed * (MASS * acceleration + DRAG * speed * speed + rolling);
+    this.power = Math.max(-MOST_BRAKED, speed * (MASS * acceleration + DRAG * speed * speed + rolling));
     this.#decideEngine(speed, scene);
     const traction = Math.max(0, this.power);
     const recuperated = Math.min(0, this.power) * RECUPERATED;
@@ -103,7 +105,8 @@ export class Drivetrain {
 
   /** Taken from the plug, W. */
   chargingPower(scene: Scene): number {
-    return scene.charging && this.charge < USABLE ? CHARGER : 0;
+    if (!scene.charging || this.charge >= USABLE) return 0;
+    return scene.quick ? CHARGER.quick : CHARGER.slow;
   }
 
   chargingStatus(scene: Scene): 'Disconnected' | 'InProgress' | 'Stopped' | 'Finished' {
@@ -112,9 +115,9 @@ export class Drivetrain {
     return scene.charging ? 'InProgress' : 'Stopped';
   }
 
-  /** Minutes until the battery is full. */
-  get chargingTime(): number {
-    return Math.ceil(((USABLE - this.charge) / (CHARGER * CHARGER_EFFICIENCY)) * 60);
+  /** Minutes until the battery is full, of a car that is being charged. */
+  chargingTime(scene: Scene): number {
+    return Math.ceil(((USABLE - this.charge) / (this.chargingPower(scene) * CHARGER_EFFICIENCY)) * 60);
   }
 
   /** Range that an hour of charging adds, km/h. */
@@ -161,7 +164,8 @@ export class Drivetrain {
 
   /** First-order approach to the temperature that the engine would reach. */
   #warm(seconds: number, outside: number): void {
-    const toward = (now: number, goal: number, constant: number): number => now + ((goal - now) * seconds) / constant;
+    const toward = (now: number, goal: number, constant: number): number =>
+      now + (goal - now) * Math.min(1, seconds / constant);
     this.coolant = this.engineRunning ? toward(this.coolant, 90, 90) : toward(this.coolant, outside, 900);
     this.oil = this.engineRunning ? toward(this.oil, 95, 160) : toward(this.oil, outside, 1200);
   }

@@ -22,11 +22,11 @@ export interface SimulatedCarOptions {
   readonly clock: Clock;
   /** Of the bench car's network, config/vehicles/bench/bench.dbc. */
   readonly codec: MessageCodec;
-  /** `loop` (default): the scripted day, again and again; `parked`: charging at the kerb. */
+  /** `loop` (default): a day in a few minutes, again and again; `parked`: charging at the kerb; `day`: day.ts. */
   readonly scenario?: ScenarioName;
   /** Start of the noise; the same seed gives the same frames. Default 1. */
   readonly seed?: number;
-  /** Where in the loop the car begins, ms; `restore` goes before it. Default 0; throws `usage.wrong` below. */
+  /** Where in the scenario the car begins, ms; `restore` goes before it. Default 0; throws `usage.wrong` below. */
   readonly startAt?: number;
   /** False: the car takes valid commands but carries none out. Default true. */
   readonly obey?: boolean;
@@ -47,8 +47,10 @@ export class SimulatedCar implements FrameSource, FrameSender {
   #cancel: (() => void) | undefined;
   /** Ticks since power-on. */
   #tick = 0;
-  /** Monotonic moment when the present tick ends. */
+  /** Monotonic moment when the present tick ends, or a car that sleeps wakes up. */
   #due = 0;
+  /** ms that the car will have slept then; 0 for one that is awake. */
+  #sleep = 0;
 
   constructor(options: SimulatedCarOptions) {
     const { clock, codec, scenario = 'loop', seed = 1, startAt = 0, obey = true, restore } = options;
@@ -59,7 +61,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#transmitter = new Transmitter(codec);
   }
 
-  /** Length of the scripted day, ms. */
+  /** Length of the scenario, ms. */
   get period(): number {
     return this.#vehicle.period;
   }
@@ -74,7 +76,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
   async start(receive: (batch: FrameBatch) => void): Promise<void> {
     if (this.#receive !== undefined) throw new VigieError('usage.wrong', 'the simulated car has been started already');
     this.#receive = receive;
-    this.#due = this.#clock.monotonic() + TICK;
+    this.#await(this.#clock.monotonic());
     this.#wait();
   }
 
@@ -87,6 +89,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
   /** Rejects with `command.actuation` when the car is off, has no such bus or cannot take such a frame. */
   async send(frame: OutgoingFrame): Promise<void> {
     if (this.#receive === undefined) throw refusal('the simulated car is not running');
+    if (this.#sleep > 0) throw refusal('its bus sleeps');
     if (!this.buses.includes(frame.bus)) throw refusal(`it has no bus ${frame.bus}, only ${this.buses.join(', ')}`);
     if ((frame.flags & FD) !== 0 || frame.data.length > 8) throw refusal('its bus carries classic frames only');
     this.#vehicle.lock.receive(frame, this.#clock.monotonic());
@@ -102,6 +105,13 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#cancel = this.#clock.after(Math.max(0, this.#due - this.#clock.monotonic()), () => this.#run());
   }
 
+  /** Sets what comes next: the end of the tick that begins at `begin`, or, of a car that sleeps, its waking up. */
+  #await(begin: number): void {
+    // A car wakes up with a tick.
+    this.#sleep = Math.ceil(this.#vehicle.asleep / TICK) * TICK;
+    this.#due = begin + (this.#sleep > 0 ? this.#sleep : TICK);
+  }
+
   /** Makes up for every tick that has passed, one batch each, so that frames keep their distance in time. */
   #run(): void {
     const now = this.#clock.monotonic();
@@ -109,17 +119,28 @@ export class SimulatedCar implements FrameSource, FrameSender {
     if (now - this.#due > LONGEST_LAG) this.#due = now;
     try {
       while (this.#due <= now && this.#receive !== undefined) {
-        const begin = wall - (now - this.#due) - TICK;
-        const batch = this.#transmitter.frames(this.#vehicle, this.#tick, begin);
-        this.#vehicle.step(TICK);
-        this.#tick++;
-        this.#due += TICK;
-        if (batch.count > 0) this.#receive(batch);
+        if (this.#sleep > 0) this.#wake();
+        else this.#tell(wall - (now - this.#due) - TICK);
       }
     } finally {
       // A receiver that throws is its owner's to mend; the bus goes on.
       if (this.#receive !== undefined) this.#wait();
     }
+  }
+
+  #wake(): void {
+    this.#vehicle.step(this.#sleep);
+    this.#tick += this.#sleep / TICK;
+    this.#await(this.#due);
+  }
+
+  /** One tick that began at `begin`, UTC ms. */
+  #tell(begin: number): void {
+    const batch = this.#transmitter.frames(this.#vehicle, this.#tick, begin);
+    this.#vehicle.step(TICK);
+    this.#tick++;
+    this.#await(this.#due);
+    if (batch.count > 0) this.#receive?.(batch);
   }
 }
 

@@ -1,4 +1,5 @@
 import { CAPACITY, HEALTH, TANK, USABLE } from './drivetrain.ts';
+import { lamps, type Scene } from './scenario.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** Values by signal name: physical, or a name of the signal's value table. */
@@ -11,15 +12,18 @@ export interface Transmission {
   readonly cycle: number;
   /** Carries `Counter` and `Checksum`, which the sender adds. */
   readonly secured?: true;
-  /** `sent` is how often the message was sent before. */
-  values(car: Vehicle, sent: number): Values;
+  /** When it is sent: `Charging` also by the part of the network that charges, `Ignition` only while that is on. */
+  readonly while?: 'Charging' | 'Ignition';
+  /** `sent` is how often the message was sent before, `later` how many ms after the begin of the tick this is. */
+  values(car: Vehicle, sent: number, later: number): Values;
 }
 
+/** What MOTION.Acceleration can say, m/s². */
+const HARDEST = 20.47;
 /** Speed limit of the streets of the route, km/h. */
 const LIMIT = 50;
-/** Kilometres from one service to the next, and days until the next. */
+/** Kilometres from one service to the next. */
 const SERVICE = 20_000;
-const SERVICE_DAYS = 212;
 /** The cluster warns below this level (%) and this temperature (degC). */
 const FUEL_LOW = 12;
 const ICE = 3;
@@ -40,6 +44,8 @@ export const transmissions: readonly Transmission[] = [
     values: ({ scene }) => ({
       DriverBuckle: buckle(scene.belted),
       PassengerBuckle: buckle(scene.belted),
+      CollisionSide: scene.crash?.side ?? 'None',
+      CollisionSeverity: scene.crash?.severity ?? 'None',
       EmergencyCall: 'NotDetected',
     }),
   },
@@ -60,7 +66,7 @@ export const transmissions: readonly Transmission[] = [
     secured: true,
     values: ({ scene, motion, drivetrain }) => ({
       Speed: motion.speed * 3.6,
-      Acceleration: motion.acceleration,
+      Acceleration: Math.max(-HARDEST, Math.min(HARDEST, motion.acceleration)),
       GearRatio: scene.powertrain === 'Running' ? `Ratio${drivetrain.gear(motion.speed)}` : 'Neutral',
       Moving: yes(motion.speed > 0),
     }),
@@ -70,6 +76,15 @@ export const transmissions: readonly Transmission[] = [
     cycle: 20,
     secured: true,
     values: ({ steering, yawRate }) => ({ SteeringAngle: steering, YawRate: yawRate }),
+  },
+  {
+    message: 'ACCELEROMETER',
+    cycle: 10,
+    while: 'Ignition',
+    values: (car, _sent, later) => {
+      const { longitudinal, lateral, vertical } = car.accelerations(later);
+      return { Longitudinal: longitudinal, Lateral: lateral, Vertical: vertical };
+    },
   },
   {
     message: 'ODOMETER',
@@ -85,6 +100,7 @@ export const transmissions: readonly Transmission[] = [
       DoorFR: open(scene.passengerDoorOpen),
       LockState: lock.locked ? 'Locked' : 'Unlocked',
       LockMotor: lock.turning ? 'Turning' : 'Still',
+      KeyPresent: yes(scene.keyPresent),
     }),
   },
   {
@@ -117,6 +133,7 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'BATTERY12V',
     cycle: 1000,
+    while: 'Charging',
     values: ({ voltage, scene }) => ({
       Voltage: voltage,
       StateOfHealth: 91,
@@ -126,6 +143,7 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'TRACTION_BATTERY',
     cycle: 200,
+    while: 'Charging',
     values: ({ drivetrain }) => ({
       Level: share(drivetrain.charge, USABLE),
       Capacity: CAPACITY,
@@ -137,16 +155,17 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'CHARGING',
     cycle: 200,
+    while: 'Charging',
     values: ({ drivetrain, scene }) => {
       const charging = drivetrain.chargingPower(scene) > 0;
       return {
         Plugged: yes(scene.plugged),
         Status: drivetrain.chargingStatus(scene),
-        Mode: charging ? 'Slow' : 'No',
+        Mode: !charging ? 'No' : scene.quick ? 'Quick' : 'Slow',
         Type: 'Full',
-        PowerLevel: charging ? 'Level3' : 'None',
+        PowerLevel: !charging ? 'None' : scene.quick ? 'Level5' : 'Level3',
         Power: drivetrain.chargingPower(scene) / 1000,
-        RemainingTime: charging ? drivetrain.chargingTime : 'SNA',
+        RemainingTime: charging ? drivetrain.chargingTime(scene) : 'SNA',
         Rate: drivetrain.chargingRate(scene),
         Range: drivetrain.electricRange,
       };
@@ -198,8 +217,8 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'MAINTENANCE',
     cycle: 1000,
-    values: ({ odometer }) => ({
-      Days: SERVICE_DAYS,
+    values: ({ odometer, scene }) => ({
+      Days: scene.serviceDays,
       Distance: SERVICE - (Math.floor(odometer / 1000) % SERVICE),
     }),
   },
@@ -213,14 +232,15 @@ export const transmissions: readonly Transmission[] = [
       RiskOfIce: on(outside < ICE),
       AddWasherFluid: on(scene.washerLow),
       DriverBelt: on(!scene.belted && motion.speed > 0),
+      ...lampStates(scene),
     }),
   },
   {
     message: 'ALARM',
     cycle: 200,
     values: ({ lock, scene }) => ({
-      Activation: lock.locked && scene.ignition === 'Stop' ? 'Active' : 'Inactive',
-      Trigger: 'NoBreakIn',
+      Activation: (scene.armed ?? (lock.locked && scene.ignition === 'Stop')) ? 'Active' : 'Inactive',
+      Trigger: scene.trigger,
     }),
   },
   {
@@ -244,7 +264,12 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'MODES',
     cycle: 500,
-    values: () => ({ DrivingMode: 'Hybrid', Privacy: 'None', GearboxAutomatic: 'Yes', GearboxSport: 'No' }),
+    values: ({ scene }) => ({
+      DrivingMode: 'Hybrid',
+      Privacy: scene.privacy,
+      GearboxAutomatic: 'Yes',
+      GearboxSport: 'No',
+    }),
   },
   {
     message: 'TYRES',
@@ -271,6 +296,10 @@ function on(truth: boolean): string {
 
 function open(truth: boolean): string {
   return truth ? 'Open' : 'Closed';
+}
+
+function lampStates(scene: Scene): Values {
+  return Object.fromEntries(lamps.map((lamp) => [lamp, on(scene.lamps.includes(lamp))]));
 }
 
 function buckle(fastened: boolean): string {

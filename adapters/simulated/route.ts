@@ -94,6 +94,11 @@ export class Route {
     this.#along = along;
   }
 
+  /** Where on the route one is `distance` m after the start, laps taken off; m from the start. */
+  along(distance: number): number {
+    return distance > this.length ? distance % this.length : distance;
+  }
+
   /** The place `distance` m after the start, 0 ≤ distance ≤ length. */
   at(distance: number): Place {
     let low = 0;

@@ -3,9 +3,9 @@ import { VigieError } from '../../protocol/errors.ts';
 /** What the car keeps over a restart; plain JSON. */
 export interface CarState {
   readonly version: 1;
-  /** ms since the loop began */
+  /** ms since the scenario began */
   readonly elapsed: number;
-  /** Odometer at the start of the loop, m. */
+  /** Odometer at the begin of the scenario, m. */
   readonly odometer: number;
   /** Energy in the traction battery, Wh. */
   readonly charge: number;
@@ -45,7 +45,7 @@ export function newCar(seed: number): CarState {
 
 /** Numbers of the state with what they may be, both ends included. */
 const ranges = {
-  elapsed: [0, 3_600_000],
+  elapsed: [0, 86_400_000],
   odometer: [0, 2e9],
   charge: [0, 20_000],
   fuel: [0, 100],

@@ -1,9 +1,11 @@
-import type { FrameBatch, MessageCodec, NamedFrame } from '../../agent/ports.ts';
+import type { FrameBatch, MessageCodec } from '../../agent/ports.ts';
 import { type Transmission, transmissions, type Values } from './messages.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** The period that frames are handed over in, ms; every cycle time is a multiple of it. */
+/** The period that frames are handed over in, ms; every cycle time divides it or is a multiple of it. */
 export const TICK = 20;
+/** Most frames of a tick. */
+const CAPACITY = transmissions.reduce((sum, { cycle }) => sum + Math.max(1, TICK / cycle), 0);
 
 /** Longest time that a classic frame of `length` bytes with 11-bit identifier takes at 500 kbit/s, ms (stuff bits). */
 function onBus(length: number): number {
@@ -12,22 +14,20 @@ function onBus(length: number): number {
 
 /** Puts the car's messages on the bus: cycle times, counters, checksums, and one frame after the other. */
 export class Transmitter {
-  readonly #codec: MessageCodec;
-  /** Frames sent so far, per transmission. */
-  readonly #sent = new Float64Array(transmissions.length);
+  readonly #senders: readonly Sender[];
   readonly #batch: FrameBatch = {
     count: 0,
-    at: new Float64Array(transmissions.length),
-    id: new Uint32Array(transmissions.length),
-    bus: new Uint8Array(transmissions.length),
-    flags: new Uint8Array(transmissions.length),
-    length: new Uint8Array(transmissions.length),
-    offset: new Uint32Array(transmissions.length),
-    data: new Uint8Array(transmissions.length * 8),
+    at: new Float64Array(CAPACITY),
+    id: new Uint32Array(CAPACITY),
+    bus: new Uint8Array(CAPACITY),
+    flags: new Uint8Array(CAPACITY),
+    length: new Uint8Array(CAPACITY),
+    offset: new Uint32Array(CAPACITY),
+    data: new Uint8Array(CAPACITY * 8),
   };
 
   constructor(codec: MessageCodec) {
-    this.#codec = codec;
+    this.#senders = transmissions.map((transmission, index) => new Sender(codec, transmission, phaseOf(index)));
   }
 
   /**
@@ -35,41 +35,109 @@ export class Transmitter {
    * until the next call.
    */
   frames(car: Vehicle, tick: number, at: number): FrameBatch {
-    const batch = this.#batch;
-    batch.count = 0;
+    this.#batch.count = 0;
     let free = at;
-    transmissions.forEach((transmission, index) => {
-      if (!due(transmission, index, tick)) return;
-      const frame = this.#encode(transmission, index, car);
-      free += onBus(frame.data.length);
-      const place = batch.count++;
-      const offset = place * 8;
-      batch.at[place] = free;
-      batch.id[place] = frame.id;
-      batch.length[place] = frame.data.length;
-      batch.offset[place] = offset;
-      batch.data.fill(0, offset, offset + 8);
-      batch.data.set(frame.data, offset);
-    });
-    return batch;
+    for (const sender of this.#senders) {
+      if (sender.due(car, tick)) free = this.#put(sender.frame(car, 0), sender, free);
+    }
+    // What is sent more often than once a tick follows when it is due.
+    for (const sender of this.#senders) {
+      const { cycle } = sender.transmission;
+      if (cycle >= TICK || !sender.due(car, tick)) continue;
+      for (let later = cycle; later < TICK; later += cycle) {
+        free = this.#put(sender.frame(car, later), sender, Math.max(free, at + later));
+      }
+    }
+    return this.#batch;
   }
 
-  #encode(transmission: Transmission, index: number, car: Vehicle): NamedFrame {
-    const sent = this.#sent[index] as number;
-    this.#sent[index] = sent + 1;
-    const values: Values = transmission.values(car, sent);
-    if (transmission.secured === undefined) return this.#codec.encode(transmission.message, values);
-    values['Counter'] = sent % 16;
-    const bare = this.#codec.encode(transmission.message, values);
-    values['Checksum'] = bare.data.reduce((sum, byte) => sum ^ byte, 0);
-    return this.#codec.encode(transmission.message, values);
+  /** Appends a frame that goes out when the bus is free; gives when it is free again. */
+  #put(data: Uint8Array, { id }: Sender, free: number): number {
+    const batch = this.#batch;
+    const place = batch.count++;
+    const offset = place * 8;
+    const end = free + onBus(data.length);
+    batch.at[place] = end;
+    batch.id[place] = id;
+    batch.length[place] = data.length;
+    batch.offset[place] = offset;
+    batch.data.fill(0, offset, offset + 8);
+    batch.data.set(data, offset);
+    return end;
   }
 }
 
 /** Messages of the same cycle start in different ticks, so that the bus is loaded evenly. */
-function due(transmission: Transmission, index: number, tick: number): boolean {
-  const ticks = transmission.cycle / TICK;
+function phaseOf(index: number): number {
   // GNSS follows GNSS_FIX within the tick: the receiver says how good the fix is, then where.
-  const phase = transmission.message === 'GNSS' ? index - 1 : index;
-  return tick % ticks === phase % ticks;
+  return transmissions[index]?.message === 'GNSS' ? index - 1 : index;
+}
+
+/** Sends one message again and again. */
+class Sender {
+  readonly transmission: Transmission;
+  readonly id: number;
+  readonly #codec: MessageCodec;
+  /** Every so many ticks, and in which of them. */
+  readonly #ticks: number;
+  readonly #phase: number;
+  readonly #guard: Guard | undefined;
+  #sent = 0;
+  /** What was sent last, and its frame; counter and checksum are 0. */
+  #values: Values = {};
+  #names: readonly string[] = [];
+  #data: Uint8Array;
+
+  constructor(codec: MessageCodec, transmission: Transmission, phase: number) {
+    this.transmission = transmission;
+    this.#codec = codec;
+    this.#ticks = Math.max(1, transmission.cycle / TICK);
+    this.#phase = phase % this.#ticks;
+    const { id, data } = codec.encode(transmission.message, {});
+    this.id = id;
+    this.#data = data;
+    this.#guard = transmission.secured === true ? guardOf(codec, transmission.message) : undefined;
+  }
+
+  due({ scene }: Vehicle, tick: number): boolean {
+    if (tick % this.#ticks !== this.#phase || scene.network === 'Asleep') return false;
+    const { while: condition } = this.transmission;
+    if (scene.network === 'Charging') return condition === 'Charging';
+    return condition !== 'Ignition' || scene.ignition !== 'Stop';
+  }
+
+  /** The frame as it is sent `later` ms after the begin of the tick; valid until the next call. */
+  frame(car: Vehicle, later: number): Uint8Array {
+    const count = this.#sent++;
+    const values = this.transmission.values(car, count, later);
+    // Most messages say what they said before; packing them again would be most of the work.
+    if (count === 0 || this.#names.some((name) => values[name] !== this.#values[name])) {
+      this.#values = values;
+      this.#names = Object.keys(values);
+      this.#data = this.#codec.encode(this.transmission.message, values).data;
+    }
+    return this.#guard === undefined ? this.#data : guarded(this.#data, this.#guard, count % 16);
+  }
+}
+
+/** Where a message has its counter and checksum: the bytes, and the lowest bit of the counter. */
+interface Guard {
+  readonly counter: number;
+  readonly shift: number;
+  readonly checksum: number;
+}
+
+function guardOf(codec: MessageCodec, message: string): Guard {
+  const counted = codec.encode(message, { Counter: 1 }).data;
+  const checked = codec.encode(message, { Checksum: 255 }).data;
+  const counter = counted.findIndex((byte) => byte !== 0);
+  return { counter, shift: Math.log2(counted[counter] as number), checksum: checked.indexOf(255) };
+}
+
+/** The frame with its counter, and its checksum: the exclusive or of all other bytes. */
+function guarded(data: Uint8Array, { counter, shift, checksum }: Guard, count: number): Uint8Array {
+  const frame = data.slice();
+  frame[counter] = (frame[counter] as number) | (count << shift);
+  frame[checksum] = frame.reduce((sum, byte) => sum ^ byte, 0);
+  return frame;
 }

@@ -1,10 +1,13 @@
 import type { MessageCodec } from '../../agent/ports.ts';
-import { Drive, type Motion } from './drive.ts';
+import { day } from './day.ts';
+import { Day } from './day-scenario.ts';
+import type { Motion } from './drive.ts';
 import { Drivetrain } from './drivetrain.ts';
 import { CentralLock } from './lock.ts';
+import { Loop } from './loop.ts';
 import { Noise } from './noise.ts';
 import { type Place, Route } from './route.ts';
-import { Scenario, type ScenarioName, type Scene } from './scenario.ts';
+import type { Scenario, ScenarioName, Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 
 /** Curvature above which the driver indicates a bend, 1/m. */
@@ -14,6 +17,8 @@ const FIRST_FIX = 1_000;
 /** How often the slow noise is drawn, ms. */
 const SLOW = 1_000;
 const DEGREES = 180 / Math.PI;
+/** m/s² */
+const GRAVITY = 9.81;
 /** m */
 const WHEELBASE = 2.7;
 /** Degrees of the steering wheel per degree of the road wheels. */
@@ -37,35 +42,31 @@ export class Vehicle {
   /** V */
   voltage = 12.6;
   readonly #route = new Route();
-  readonly #drive: Drive;
   readonly #scenario: Scenario;
   readonly #noise: Noise;
-  /** Time along the loop stands still for a parked car. */
-  readonly #moves: boolean;
   #elapsed: number;
+  /** At the begin of the scenario, m. */
   #odometer: number;
-  /** ms since power-on */
+  /** ms since power-on or since the network woke up */
   #awake = 0;
   /** Odometer when the ignition was switched on, m. */
   #tripStart: number;
 
   constructor(codec: MessageCodec, scenario: ScenarioName, state: CarState, obey: boolean) {
-    this.#drive = new Drive(this.#route);
-    this.#scenario = new Scenario(scenario, this.#drive.duration);
-    this.#moves = scenario === 'loop';
+    this.#scenario = scenario === 'day' ? new Day(this.#route, day) : new Loop(this.#route, scenario === 'loop');
     this.#noise = new Noise(state.noise);
     this.#elapsed = state.elapsed % this.#scenario.period;
     this.#odometer = state.odometer;
     this.outside = state.outside;
     this.drivetrain = new Drivetrain(state);
     this.lock = new CentralLock(codec, state.locked, obey);
-    this.motion = this.#move();
+    this.motion = this.#scenario.motion(this.#elapsed);
     this.scene = this.#scene();
-    this.place = this.#route.at(this.motion.distance);
+    this.place = this.#route.at(this.#along);
     this.#tripStart = this.odometer;
   }
 
-  /** Length of one loop, ms. */
+  /** Length of the scenario, ms. */
   get period(): number {
     return this.#scenario.period;
   }
@@ -82,23 +83,36 @@ export class Vehicle {
 
   /** The receiver has a fix. */
   get located(): boolean {
-    return this.#awake >= FIRST_FIX;
+    return this.#awake >= FIRST_FIX && this.scene.sky;
+  }
+
+  /** Time until the network wakes up, ms; 0: it is awake. */
+  get asleep(): number {
+    return this.#scenario.asleep(this.#elapsed);
+  }
+
+  /** What the accelerometer measures `later` ms from now, m/s². */
+  accelerations(later: number): { readonly longitudinal: number; readonly lateral: number; readonly vertical: number } {
+    const { speed, acceleration } = this.#scenario.motion(this.#elapsed + later);
+    return { longitudinal: acceleration, lateral: (speed * this.yawRate) / DEGREES, vertical: GRAVITY };
   }
 
   /** Lets `ms` pass. */
   step(ms: number): void {
     this.#awake += ms;
     this.lock.step(ms);
-    if (this.#moves) this.#elapsed += ms;
+    if (this.#scenario.passes) this.#elapsed += ms;
     if (this.#elapsed >= this.#scenario.period) {
       this.#elapsed -= this.#scenario.period;
-      this.#odometer += this.#route.length;
+      this.#odometer += this.#scenario.way;
     }
-    const ignition = this.scene.ignition;
-    this.motion = this.#move();
+    const { ignition, locked } = this.scene;
+    this.motion = this.#scenario.motion(this.#elapsed);
     this.scene = this.#scene();
     if (ignition === 'Stop' && this.scene.ignition !== 'Stop') this.#tripStart = this.odometer;
-    this.place = this.#route.at(this.motion.distance);
+    if (this.scene.locked !== undefined && this.scene.locked !== locked) this.lock.locked = this.scene.locked;
+    if (this.scene.network === 'Asleep') this.#awake = 0;
+    this.place = this.#route.at(this.#along);
     this.#steer(ms);
     this.drivetrain.step(ms / 1000, this.motion, this.scene, this.outside);
     if (this.#awake % SLOW < ms) this.#drift();
@@ -122,21 +136,23 @@ export class Vehicle {
     };
   }
 
-  #move(): Motion {
-    const motion = this.#drive.at(this.#scenario.driving(this.#elapsed));
-    return this.#moves ? motion : { distance: motion.distance, speed: 0, acceleration: 0 };
+  /** m from the start of the route */
+  get #along(): number {
+    return this.#route.along(this.motion.distance);
   }
 
   #scene(): Scene {
-    const { distance } = this.motion;
-    const next = this.#route.bends.find((bend) => bend.curvature > TURN && bend.to > distance);
-    return this.#scenario.at(this.#elapsed, next === undefined ? Number.POSITIVE_INFINITY : next.from - distance);
+    const along = this.#along;
+    const next = this.#route.bends.find((bend) => bend.curvature > TURN && bend.to > along);
+    const toBend = next === undefined ? Number.POSITIVE_INFINITY : next.from - along;
+    return this.#scenario.scene(this.#elapsed, this.motion, toBend);
   }
 
   /** The wheel turns with the bend, as fast as a driver turns it; yaw follows from the way. */
   #steer(ms: number): void {
-    const { distance, speed } = this.motion;
-    const bend = this.#route.bends.find((one) => distance >= one.from && distance <= one.to);
+    const { speed } = this.motion;
+    const along = this.#along;
+    const bend = this.#route.bends.find((one) => along >= one.from && along <= one.to);
     const curvature = bend?.curvature ?? 0;
     const goal = Math.atan(WHEELBASE * curvature) * DEGREES * STEERING_RATIO;
     this.steering += Math.max(-STEERING_RATE * ms, Math.min(STEERING_RATE * ms, goal - this.steering));

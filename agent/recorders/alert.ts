@@ -1,10 +1,12 @@
 import { type Channel, channels } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
 import { type AlertRule, recordingDefaults } from '../../protocol/recording.ts';
-import type { Alert } from '../../protocol/schema/alert.ts';
+import { type Alert, alertSchema } from '../../protocol/schema/alert.ts';
 import type { AlertType } from '../../protocol/schema/alert-types.ts';
+import { positionSchema } from '../../protocol/schema/status/position.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { presentPosition } from '../position.ts';
+import { type Position, presentPosition } from '../position.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import type { Recorder, TripReader } from './recorder.ts';
@@ -22,8 +24,9 @@ interface Track {
   readonly type: AlertType;
   readonly rule: AlertRule;
   phase: 'idle' | 'rising' | 'active' | 'falling';
-  /** When the lamp changed, in the phases rising and falling. */
+  /** When and where the lamp changed, in the phases rising and falling. */
   since: number;
+  place: Position | undefined;
   record: Alert | undefined;
 }
 
@@ -53,10 +56,10 @@ export class AlertRecorder implements Recorder {
     // The lamp may have stood for long enough before it changes now, without a tick between.
     this.#advance(track, at);
     if (value === true) {
-      if (track.phase === 'idle') enter(track, 'rising', at);
+      if (track.phase === 'idle') this.#enter(track, 'rising', at);
       else if (track.phase === 'falling') track.phase = 'active';
     } else if (track.phase === 'rising') track.phase = 'idle';
-    else if (track.phase === 'active') enter(track, 'falling', at);
+    else if (track.phase === 'active') this.#enter(track, 'falling', at);
     this.#advance(track, at);
   }
 
@@ -70,7 +73,13 @@ export class AlertRecorder implements Recorder {
 
   state(): unknown {
     const open = [...this.#tracks].filter(([, { phase }]) => phase !== 'idle');
-    return open.map(([channel, { phase, since, record }]) => ({ path: channel.path, phase, since, record }));
+    return open.map(([channel, { phase, since, place, record }]) => ({
+      path: channel.path,
+      phase,
+      since,
+      place,
+      record,
+    }));
   }
 
   restore(state: unknown): void {
@@ -81,16 +90,17 @@ export class AlertRecorder implements Recorder {
       const track = this.#track(channel);
       track.phase = kept.phase;
       track.since = kept.since;
+      track.place = kept.place;
       track.record = kept.record;
     }
   }
 
-  correct(by: number): void {
+  correct(by: number, latest: number): void {
     for (const track of this.#tracks.values()) {
       track.since += by;
+      track.place = shiftInstants(positionSchema, track.place, by, latest);
       if (track.record === undefined) continue;
-      const { startedAt, createdAt } = track.record;
-      track.record = { ...track.record, startedAt: startedAt + by, createdAt: createdAt + by };
+      track.record = shiftInstants(alertSchema, track.record, by, latest);
     }
   }
 
@@ -99,7 +109,7 @@ export class AlertRecorder implements Recorder {
     if (known !== undefined) return known;
     const type = channel.path.slice(SECTION.length) as AlertType;
     const rule = this.#parts.rules?.[type] ?? this.#parts.rules?.['default'] ?? recordingDefaults.alert;
-    const track: Track = { type, rule, phase: 'idle', since: 0, record: undefined };
+    const track: Track = { type, rule, phase: 'idle', since: 0, place: undefined, record: undefined };
     this.#tracks.set(channel, track);
     return track;
   }
@@ -112,11 +122,16 @@ export class AlertRecorder implements Recorder {
     else if (track.phase === 'falling' && stood >= track.rule.off) this.#end(track);
   }
 
+  #enter(track: Track, phase: 'rising' | 'falling', at: number): void {
+    track.phase = phase;
+    track.since = at;
+    track.place = presentPosition(this.#parts.status);
+  }
+
   #begin(track: Track): void {
-    const { status, records, trips } = this.#parts;
-    const { type, rule, since } = track;
+    const { records, trips } = this.#parts;
+    const { type, rule, since, place: position } = track;
     const at = Math.round(since);
-    const position = presentPosition(status);
     const record: Alert = {
       createdAt: at,
       id: records.newId(at),
@@ -133,12 +148,11 @@ export class AlertRecorder implements Recorder {
   }
 
   #end(track: Track): void {
-    const { status, records } = this.#parts;
+    const { place: position } = track;
     track.phase = 'idle';
     if (track.record === undefined) return;
     const endAt = Math.max(Math.round(track.since), track.record.startedAt);
-    const position = presentPosition(status);
-    records.put('alert', {
+    this.#parts.records.put('alert', {
       ...track.record,
       active: false,
       updatedAt: endAt,
@@ -147,9 +161,4 @@ export class AlertRecorder implements Recorder {
     });
     track.record = undefined;
   }
-}
-
-function enter(track: Track, phase: 'rising' | 'falling', at: number): void {
-  track.phase = phase;
-  track.since = at;
 }

@@ -1,5 +1,6 @@
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
-import type { Maintenance } from '../../protocol/schema/maintenance.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
+import { type Maintenance, maintenanceSchema } from '../../protocol/schema/maintenance.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
@@ -73,8 +74,8 @@ export class MaintenanceRecorder implements Recorder {
     this.#mileage = this.#record?.mileageBeforeMaintenance;
   }
 
-  correct(by: number): void {
-    if (this.#record !== undefined) this.#record = { ...this.#record, createdAt: this.#record.createdAt + by };
+  correct(by: number, latest: number): void {
+    if (this.#record !== undefined) this.#record = shiftInstants(maintenanceSchema, this.#record, by, latest);
   }
 
   #worthTelling(): boolean {

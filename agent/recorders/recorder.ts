@@ -26,8 +26,11 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
   restoreParts?(parts: readonly unknown[]): void;
   /** Takes up what {@link state} gave in an earlier run. Throws a VigieError when that is not it; then it starts anew. */
   restore?(state: unknown): void;
-  /** The clock became known: times up to now were `by` ms behind. */
-  correct?(by: number): void;
+  /**
+   * The clock became known: times were `by` ms behind. Those after `latest`, where the wrong clock stood, are of an
+   * earlier run that knew the time.
+   */
+  correct?(by: number, latest: number): void;
 }
 
 /** Tells which trip is going on. */

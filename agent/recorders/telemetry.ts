@@ -11,7 +11,7 @@ import {
 import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
 import type { VehicleProfile } from '../profile.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
+import type { StatusListener } from '../status.ts';
 import { PARTS, type Recorder } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
@@ -25,12 +25,22 @@ const LONGEST = PARTS * 1_000 - 4_000;
 interface Track {
   readonly slot: Slot;
   readonly rule: TelemetryRule;
-  /** Last reading that was recorded. */
+  /** Last reading that was recorded; its time is in whole ms, as it is kept. */
   value: SlotValue | undefined;
   at: number;
+  /** An earlier run had read it again since then, and it was not stale at the tick that followed. */
+  seen: boolean;
+  fresh: boolean;
   /** A change that the minimum interval holds back. */
   held: SlotValue | undefined;
   heldAt: number;
+}
+
+/** What is kept of the tracks: times are ms before `at`; `seen` is 2 for what will not be stale at the next tick. Both lists are in the order in which ticks go through them. */
+interface State {
+  readonly at: number;
+  readonly tracks: readonly (readonly [slot: number, before: number, seen: 0 | 1 | 2, value: SlotValue])[];
+  readonly held: readonly (readonly [slot: number, before: number, value: SlotValue])[];
 }
 
 /** What is kept of a reading until its batch is closed: id of the slot, time, value. */
@@ -38,12 +48,13 @@ type Draft = readonly [slot: number, at: number, value: SlotValue];
 
 /**
  * Records readings on change: at most one per interval and slot (the last of the interval is kept, so the series
- * ends on the true value), quantities beyond their dead-band, and a heartbeat while a value stays the same. Readings
- * travel in batches; until one is closed, each second's readings are a part of the recorder's state.
+ * ends on the true value), quantities beyond their dead-band, and a heartbeat while a value is read again and stays the
+ * same; a car that sleeps has none. Readings travel in batches; until one is closed, each second's readings are a part
+ * of the recorder's state.
  */
 export class TelemetryRecorder implements Recorder {
   readonly name = 'telemetry';
-  readonly #status: StatusReader;
+  readonly #status: StatusListener;
   readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
   readonly #deflate: Deflate;
@@ -54,11 +65,13 @@ export class TelemetryRecorder implements Recorder {
   /** Seconds of the batch that is open, those of the present one last. */
   #seconds: Reading[][] = [[]];
   #readings = 0;
+  /** The last tick; 0: there was none yet. */
+  #tickAt = 0;
   /** Parts that the last commit may have written. */
   #written = 0;
 
   constructor(
-    status: StatusReader,
+    status: StatusListener,
     records: Records,
     rules: VehicleProfile['telemetry'],
     { deflate = portableDeflate, batch = LONGEST }: { readonly deflate?: Deflate; readonly batch?: number } = {},
@@ -73,28 +86,14 @@ export class TelemetryRecorder implements Recorder {
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
     if (!isTelemetry(slot)) return;
     let track = this.#tracks.get(slot);
-    if (track === undefined) {
-      track = {
-        slot,
-        rule: this.#rule(slot),
-        value: undefined,
-        at: Number.NEGATIVE_INFINITY,
-        held: undefined,
-        heldAt: 0,
-      };
-      this.#tracks.set(slot, track);
-    }
+    track ??= this.#track(slot, Number.NEGATIVE_INFINITY, undefined);
     const { rule } = track;
     if (typeof value === 'number' && typeof track.value === 'number' && Math.abs(value - track.value) < rule.deadBand) {
       this.#release(track);
       return;
     }
     if (passed(track.at, at, rule.interval)) this.#record(track, value, at);
-    else {
-      track.held = value;
-      track.heldAt = at;
-      this.#held.add(track);
-    }
+    else this.#hold(track, value, Math.round(at));
   }
 
   /** What is no longer known is neither repeated nor caught up with. */
@@ -110,9 +109,11 @@ export class TelemetryRecorder implements Recorder {
       if (passed(track.at, now, track.rule.interval)) this.#record(track, track.held as SlotValue, track.heldAt);
     }
     for (const track of this.#tracks.values()) {
-      if (!passed(track.at, now, track.rule.heartbeat) || !this.#status.fresh(track.slot, now)) continue;
+      if (!passed(track.at, now, track.rule.heartbeat) || !this.#lives(track, now)) continue;
       this.#record(track, this.#status.value(track.slot) as SlotValue, now);
     }
+    if (this.#tickAt === 0) for (const track of this.#tracks.values()) track.fresh = false;
+    this.#tickAt = now;
     const first = this.#seconds[0]?.[0];
     if (first === undefined) return;
     if (this.#readings >= READINGS || now - first.at >= this.#age || now < first.at - STEP) this.#close();
@@ -122,6 +123,36 @@ export class TelemetryRecorder implements Recorder {
   flush(): void {
     for (const track of this.#held) this.#record(track, track.held as SlotValue, track.heldAt);
     this.#close();
+  }
+
+  state(): unknown {
+    const tracks = [...this.#tracks.values()];
+    const held = [...this.#held];
+    const at = Math.max(0, ...tracks.map((track) => track.at), ...held.map(({ heldAt }) => heldAt));
+    return {
+      at,
+      tracks: tracks.map((track) => {
+        const seen = !this.#seen(track) ? 0 : this.#lives(track, this.#tickAt + 1_000) ? 2 : 1;
+        return [track.slot.id, at - track.at, seen, track.value as SlotValue] as const;
+      }),
+      held: held.map((track) => [track.slot.id, at - track.heldAt, track.held as SlotValue]),
+    } satisfies State;
+  }
+
+  restore(state: unknown): void {
+    const { at, tracks, held } = state as Partial<State>;
+    if (typeof at !== 'number' || !Array.isArray(tracks) || !Array.isArray(held)) {
+      throw new VigieError('input.malformed', 'what was recorded last is not as it was written');
+    }
+    for (const [id, before, seen, value] of tracks as State['tracks']) {
+      const slot = slotById.get(id);
+      if (slot !== undefined) Object.assign(this.#track(slot, at - before, value), { seen: seen > 0, fresh: seen > 1 });
+    }
+    for (const [id, before, value] of held as State['held']) {
+      const slot = slotById.get(id);
+      const track = slot && this.#tracks.get(slot);
+      if (track !== undefined) this.#hold(track, value, at - before);
+    }
   }
 
   *parts(): Generator<readonly [number, unknown]> {
@@ -145,22 +176,60 @@ export class TelemetryRecorder implements Recorder {
       this.#readings += readings.length;
       this.#seconds.push(readings);
     }
-    this.#seconds.push([]);
+    // The last second goes on, so that there are not more parts for every restart.
+    if (this.#seconds.length === 0) this.#seconds.push([]);
   }
 
-  correct(by: number): void {
-    this.#seconds = this.#seconds.map((second) => second.map((reading) => ({ ...reading, at: reading.at + by })));
+  correct(by: number, latest: number): void {
+    const moved = <T extends SlotValue | undefined>(slot: Slot, value: T): T =>
+      slot.kind === 'instant' && typeof value === 'number' && value <= latest ? ((value + by) as T) : value;
+    this.#seconds = this.#seconds.map((second) =>
+      second.map(({ slot, value, at }) => ({ slot, value: moved(slot, value), at: at + by })),
+    );
     for (const track of this.#tracks.values()) {
       track.at += by;
       track.heldAt += by;
+      track.value = moved(track.slot, track.value);
+      track.held = moved(track.slot, track.held);
     }
+  }
+
+  #track(slot: Slot, at: number, value: SlotValue | undefined): Track {
+    const track: Track = {
+      slot,
+      rule: this.#rule(slot),
+      value,
+      at,
+      seen: false,
+      fresh: false,
+      held: undefined,
+      heldAt: 0,
+    };
+    this.#tracks.set(slot, track);
+    return track;
+  }
+
+  /** Read again since it was recorded. */
+  #seen({ seen, slot, at }: Track): boolean {
+    return seen || this.#status.seenAt(slot) > at;
+  }
+
+  #lives(track: Track, now: number): boolean {
+    return this.#seen(track) && (track.fresh || this.#status.fresh(track.slot, now));
+  }
+
+  #hold(track: Track, value: SlotValue, at: number): void {
+    track.held = value;
+    track.heldAt = at;
+    this.#held.add(track);
   }
 
   #record(track: Track, value: SlotValue, at: number): void {
     this.#release(track);
     track.value = value;
-    track.at = at;
-    (this.#seconds.at(-1) as Reading[]).push({ slot: track.slot, value, at: Math.round(at) });
+    track.at = Math.round(at);
+    track.seen = false;
+    (this.#seconds.at(-1) as Reading[]).push({ slot: track.slot, value, at: track.at });
     this.#readings++;
     if (this.#readings >= telemetryBounds.readings) this.#close();
   }

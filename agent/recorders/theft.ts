@@ -1,7 +1,8 @@
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
 import { recordingDefaults, type TheftRule } from '../../protocol/recording.ts';
-import type { Theft } from '../../protocol/schema/theft.ts';
+import { type Theft, theftSchema } from '../../protocol/schema/theft.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../mapping.ts';
 import { distance, presentPosition } from '../position.ts';
@@ -38,6 +39,8 @@ interface Suspicion {
 interface State {
   readonly theft: Theft | undefined;
   readonly suspicion: Suspicion | undefined;
+  readonly key: boolean | undefined;
+  readonly movedAt: number | undefined;
 }
 
 export interface TheftParts {
@@ -58,6 +61,8 @@ export class TheftRecorder implements Recorder {
   #theft: Theft | undefined;
   #suspicion: Suspicion | undefined;
   #key: boolean | undefined;
+  /** When the position was read that came since the last tick: it has two coordinates, which come one after the other. */
+  #movedAt: number | undefined;
 
   constructor(parts: TheftParts) {
     this.#parts = parts;
@@ -90,7 +95,8 @@ export class TheftRecorder implements Recorder {
         place: this.#place(),
         mileage: this.#parts.status.value(mileage) as number | undefined,
       };
-    } else if (changed === latitude || changed === longitude || changed === mileage) this.#look(at);
+    } else if (changed === latitude || changed === longitude) this.#movedAt = at;
+    else if (changed === mileage) this.#look(at);
   }
 
   channel(channel: Channel, value: SlotValue, at: number): void {
@@ -102,6 +108,8 @@ export class TheftRecorder implements Recorder {
   }
 
   tick(now: number): void {
+    if (this.#movedAt !== undefined) this.#look(this.#movedAt);
+    this.#movedAt = undefined;
     const suspicion = this.#suspicion;
     if (suspicion === undefined) return;
     // A clock that stepped back must not keep a suspicion for ever.
@@ -112,24 +120,30 @@ export class TheftRecorder implements Recorder {
   flush(): void {}
 
   state(): unknown {
-    return { theft: this.#theft, suspicion: this.#suspicion } satisfies State;
+    return {
+      theft: this.#theft,
+      suspicion: this.#suspicion,
+      key: this.#key,
+      movedAt: this.#movedAt,
+    } satisfies State;
   }
 
   restore(state: unknown): void {
-    const { theft, suspicion } = state as Partial<State>;
+    const { theft, suspicion, key, movedAt } = state as Partial<State>;
     if (theft !== undefined && typeof theft.id !== 'string') {
       throw new VigieError('input.malformed', 'the theft that was kept has no id');
     }
     this.#theft = theft;
     this.#suspicion = suspicion;
+    this.#key = key;
+    this.#movedAt = movedAt;
     if (theft?.origin === 'Declared') this.#parts.writer.expose(true, theft.startedAt);
   }
 
-  correct(by: number): void {
+  correct(by: number, latest: number): void {
     if (this.#suspicion !== undefined) this.#suspicion.at += by;
-    if (this.#theft === undefined) return;
-    const { createdAt, startedAt } = this.#theft;
-    this.#theft = { ...this.#theft, createdAt: createdAt + by, startedAt: startedAt + by };
+    if (this.#movedAt !== undefined) this.#movedAt += by;
+    if (this.#theft !== undefined) this.#theft = shiftInstants(theftSchema, this.#theft, by, latest);
   }
 
   /** The car moved: is it without key, and far enough from where the alarm went off? */

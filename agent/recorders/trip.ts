@@ -41,6 +41,8 @@ export class TripRecorder implements Recorder, TripReader {
   #readings: Readings;
   /** The position that privacy takes away now: it is where the trip ends that privacy hides as well. */
   #parting: TripState['position'] = null;
+  /** The state since nothing is heard of the parked car. */
+  #silence: unknown;
 
   constructor({ status, records, rule = recordingDefaults.trip }: TripParts) {
     this.#status = status;
@@ -115,8 +117,16 @@ export class TripRecorder implements Recorder, TripReader {
   /** What is open stays open; its state is in every commit. */
   flush(_now: number): void {}
 
+  /** Of a parked car of which nothing is heard the same again: that time passes is no reason to write it down. */
   state(): unknown {
-    return copy({ trip: this.#state, hearing: this.#hearing.state() });
+    const { dark, open } = this.#state;
+    const hearing = this.#hearing.state();
+    const silent = dark && open === null && hearing.changed.length === 0 && hearing.repeated.length === 0;
+    if (!silent) this.#silence = undefined;
+    else if (this.#silence !== undefined) return this.#silence;
+    const state = copy({ trip: this.#state, hearing });
+    if (silent) this.#silence = state;
+    return state;
   }
 
   restore(state: unknown): void {
@@ -128,10 +138,11 @@ export class TripRecorder implements Recorder, TripReader {
   }
 
   /** The records themselves are corrected and put again where they are kept. */
-  correct(by: number): void {
+  correct(by: number, latest = Number.POSITIVE_INFINITY): void {
+    this.#silence = undefined;
     const state = this.#state;
     this.#hearing.correct(by);
-    correctState(state, corrected(state.timeline, by, state.open?.startedAt ?? null));
+    correctState(state, corrected(state.timeline, by, state.open?.startedAt ?? null), latest);
   }
 
   /** Takes the moment of an event and what has passed until then; gives its trip time. */

@@ -26,8 +26,8 @@ const members = {
 const DRIFT = 15;
 /** Slower is standing, km/h. */
 const STANDING = 1;
-/** No fix for this long while driving is a gap, ms. */
-const GAP = 30_000;
+/** No fix for this long is a gap, ms, unless the car is still where it was, m: then it has stood. */
+const GAP = { time: 30_000, way: 50 };
 /** Fixes looked at together: more would make each fix dearer, and the line longer than roads are straight. */
 const SPAN = 240;
 /** Points travel together, at most so many. */
@@ -39,6 +39,8 @@ interface State {
   readonly last: Waypoint | undefined;
   readonly between: readonly Waypoint[];
   readonly batch: readonly Waypoint[];
+  readonly broken: boolean;
+  readonly movedAt: number | undefined;
 }
 
 /** While the car is stolen: a point in these intervals, ms, whatever the way. */
@@ -121,20 +123,27 @@ export class WaypointRecorder implements Recorder {
   }
 
   state(): unknown {
-    return { last: this.#last, between: this.#between, batch: this.#batch } satisfies State;
+    return {
+      last: this.#last,
+      between: this.#between,
+      batch: this.#batch,
+      broken: this.#broken,
+      movedAt: this.#movedAt,
+    } satisfies State;
   }
 
   restore(state: unknown): void {
-    const { last, between, batch } = state as Partial<State>;
+    const { last, between, batch, broken, movedAt } = state as Partial<State>;
     if (!Array.isArray(between) || !Array.isArray(batch)) throw new VigieError('input.malformed', 'the way is no list');
     this.#last = last;
     this.#between = [...between];
     this.#batch = [...batch];
-    this.#broken = last === undefined;
+    this.#broken = broken ?? last === undefined;
+    this.#movedAt = movedAt;
   }
 
-  correct(by: number): void {
-    const moved = (point: Waypoint): Waypoint => ({ ...point, at: point.at + by });
+  correct(by: number, latest: number): void {
+    const moved = (point: Waypoint): Waypoint => (point.at <= latest ? { ...point, at: point.at + by } : point);
     if (this.#movedAt !== undefined) this.#movedAt += by;
     this.#last = this.#last === undefined ? undefined : moved(this.#last);
     this.#between = this.#between.map(moved);
@@ -149,7 +158,7 @@ export class WaypointRecorder implements Recorder {
       return;
     }
     if (this.#drifts(before, fix)) return;
-    if (fix.at - before.at > GAP) {
+    if (fix.at - before.at > GAP.time && distance(before, fix) > GAP.way) {
       this.#settle();
       this.#set({ ...fix, gap: true });
       return;

@@ -8,6 +8,12 @@ const vertical = channelByPath.get('acceleration.vertical') as Channel;
 /** Bound on what is kept: four seconds at 1 kHz, and what the schema takes. */
 const CAPACITY = 4096;
 
+/** Samples as a recorder's state has them; an axis that is not measured is null. */
+export interface KeptSamples {
+  readonly at: readonly number[];
+  readonly axes: readonly (readonly number[] | null)[];
+}
+
 /** The last samples of the accelerometer; components of one moment belong together. */
 export class Accelerometer {
   readonly #at = new Float64Array(CAPACITY);
@@ -46,13 +52,36 @@ export class Accelerometer {
     return true;
   }
 
+  /** Samples from `from` on as they are kept: times in UTC ms, values of each axis that is measured. */
+  since(from: number): KeptSamples {
+    const places = this.#places(from, Number.POSITIVE_INFINITY);
+    return {
+      at: places.map((place) => this.#at[place] as number),
+      axes: this.#axes.map((axis, index) =>
+        this.#measured[index] === true ? places.map((place) => axis[place] as number) : null,
+      ),
+    };
+  }
+
+  /** Takes up what {@link since} gave in an earlier run. */
+  restore({ at, axes }: KeptSamples): void {
+    for (const [n, moment] of at.entries()) {
+      for (const [index, channel] of [longitudinal, lateral, vertical].entries()) {
+        const value = axes[index]?.[n];
+        if (value !== undefined) this.take(channel, value, moment);
+      }
+    }
+  }
+
+  /** The clock was `by` ms behind. */
+  correct(by: number): void {
+    for (const [place, at] of this.#at.entries()) this.#at[place] = at + by;
+    this.#last += by;
+  }
+
   /** Samples with `from` ≤ at ≤ `to` and the moment of the first; undefined with fewer than two. */
   between(from: number, to: number): (Samples & { readonly start: number }) | undefined {
-    const places: number[] = [];
-    for (let n = Math.max(0, this.#count - CAPACITY); n < this.#count; n++) {
-      const at = this.#at[n % CAPACITY] as number;
-      if (at >= from && at <= to) places.push(n % CAPACITY);
-    }
+    const places = this.#places(from, to);
     if (places.length < 2) return undefined;
     const start = this.#at[places[0] as number] as number;
     const end = this.#at[places.at(-1) as number] as number;
@@ -68,5 +97,14 @@ export class Accelerometer {
       ...(y === undefined ? {} : { lateral: y }),
       ...(z === undefined ? {} : { vertical: z }),
     };
+  }
+
+  #places(from: number, to: number): number[] {
+    const places: number[] = [];
+    for (let n = Math.max(0, this.#count - CAPACITY); n < this.#count; n++) {
+      const at = this.#at[n % CAPACITY] as number;
+      if (at >= from && at <= to) places.push(n % CAPACITY);
+    }
+    return places;
   }
 }

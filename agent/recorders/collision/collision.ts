@@ -1,17 +1,23 @@
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
 import { type Deflate, portableDeflate } from '../../../protocol/columns/deflate.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { shiftInstants } from '../../../protocol/instants.ts';
 import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
-import type { Collision, CollisionSeverity, CollisionSide } from '../../../protocol/schema/collision.ts';
+import {
+  type Collision,
+  type CollisionSeverity,
+  type CollisionSide,
+  collisionSchema,
+} from '../../../protocol/schema/collision.ts';
 import { telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 import { presentPosition } from '../../position.ts';
 import type { Records } from '../../records.ts';
 import type { StatusReader } from '../../status.ts';
 import type { Recorder, TripReader } from '../recorder.ts';
-import { Accelerometer } from './accelerometer.ts';
+import { Accelerometer, type KeptSamples } from './accelerometer.ts';
 import { impactOf } from './pulse.ts';
-import { RecentReadings } from './recent.ts';
+import { type KeptReading, RecentReadings } from './recent.ts';
 
 const channel = (path: string): Channel => channelByPath.get(path) as Channel;
 const detected = channel('collision.detected');
@@ -19,6 +25,8 @@ const side = channel('collision.side');
 const severity = channel('collision.severity');
 const tippedOver = channel('collision.tippedOver');
 const pedestrian = channel('collision.pedestrian');
+/** What the car says of a crash. */
+const words: ReadonlySet<Channel> = new Set([detected, side, severity, tippedOver, pedestrian]);
 const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
 
 /** An event data recorder looks for the change of speed within this time. 49 CFR 563.5, "trigger threshold"; ms. */
@@ -34,6 +42,18 @@ interface Open {
   record: Collision;
   readonly at: number;
   readonly until: number;
+}
+
+/** What an earlier run knew. What was measured is there only while it belongs to a collision: it is much. */
+interface State {
+  readonly open: Open | undefined;
+  readonly said: Said;
+  /** By path of the channel: what the car says of a crash since an earlier moment. */
+  readonly spoken: Readonly<Record<string, SlotValue>>;
+  readonly suspected: number | undefined;
+  readonly lyingSince: number | undefined;
+  readonly samples: KeptSamples | undefined;
+  readonly readings: readonly KeptReading[] | undefined;
 }
 
 /** What the car said of the impact. */
@@ -66,6 +86,7 @@ export class CollisionRecorder implements Recorder {
   /** Since when the car has been lying over. */
   #lyingSince: number | undefined;
   #said: Said = {};
+  readonly #spoken = new Map<Channel, SlotValue>();
 
   constructor(parts: CollisionParts) {
     this.#parts = parts;
@@ -88,6 +109,9 @@ export class CollisionRecorder implements Recorder {
       this.#measure(spoken, value, at);
       return;
     }
+    // After a restart the car says again what it has said before: that is no other crash.
+    if (!words.has(spoken) || this.#spoken.get(spoken) === value) return;
+    this.#spoken.set(spoken, value);
     if (spoken === detected && value === true) this.#collided(at, this.#said);
     else if (spoken === side) this.#tell({ side: value as CollisionSide }, at);
     else if (spoken === severity) this.#tell({ severity: value as CollisionSeverity }, at);
@@ -110,15 +134,45 @@ export class CollisionRecorder implements Recorder {
   }
 
   state(): unknown {
-    return this.#open;
+    const measuring = this.#open !== undefined || this.#suspected !== undefined;
+    const from = (this.#open?.at ?? this.#suspected ?? 0) - this.#rule.before;
+    return {
+      open: this.#open,
+      said: this.#said,
+      spoken: Object.fromEntries([...this.#spoken].map(([{ path }, value]) => [path, value])),
+      suspected: this.#suspected,
+      lyingSince: this.#lyingSince,
+      samples: measuring ? this.#accelerometer.since(from) : undefined,
+      readings: measuring ? this.#recent.state() : undefined,
+    } satisfies State;
   }
 
   restore(state: unknown): void {
-    const open = state as Partial<Open> | undefined;
-    if (typeof open?.record?.id !== 'string' || typeof open.until !== 'number' || typeof open.at !== 'number') {
+    const { open, said, spoken, suspected, lyingSince, samples, readings } = state as Partial<State>;
+    const none = open !== undefined && (typeof open.record?.id !== 'string' || typeof open.until !== 'number');
+    if (none || typeof spoken !== 'object') {
       throw new VigieError('input.malformed', 'the collision that was kept is none');
     }
-    this.#open = open as Open;
+    this.#open = open;
+    this.#said = said ?? {};
+    for (const [path, value] of Object.entries(spoken)) {
+      const word = channelByPath.get(path);
+      if (word !== undefined) this.#spoken.set(word, value);
+    }
+    this.#suspected = suspected;
+    this.#lyingSince = lyingSince;
+    if (samples !== undefined) this.#accelerometer.restore(samples);
+    if (readings !== undefined) this.#recent.restore(readings);
+  }
+
+  correct(by: number, latest: number): void {
+    this.#accelerometer.correct(by);
+    this.#recent.correct(by);
+    if (this.#suspected !== undefined) this.#suspected += by;
+    if (this.#lyingSince !== undefined) this.#lyingSince += by;
+    if (this.#open === undefined) return;
+    const { record, at, until } = this.#open;
+    this.#open = { record: shiftInstants(collisionSchema, record, by, latest), at: at + by, until: until + by };
   }
 
   /** What the car says of side and hardness, before or after it says that it was hit. */

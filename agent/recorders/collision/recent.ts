@@ -1,8 +1,11 @@
 import { isTelemetry, type Reading } from '../../../protocol/schema/telemetry.ts';
-import type { Slot, SlotValue } from '../../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotById } from '../../../protocol/slots.ts';
 
 /** Bound on the readings kept, about 500 changes a second for ten seconds. */
 const CAPACITY = 5_000;
+
+/** Id of the slot, UTC ms, value. */
+export type KeptReading = readonly [slot: number, at: number, value: SlotValue];
 
 /** Every change of Status of the last moments, at full rate. */
 export class RecentReadings {
@@ -32,5 +35,22 @@ export class RecentReadings {
   /** Those with `from` ≤ at ≤ `to`. */
   between(from: number, to: number): Reading[] {
     return this.#readings.filter(({ at }) => at >= from && at <= to).slice(-CAPACITY);
+  }
+
+  /** All that is kept, as a recorder's state has it. */
+  state(): KeptReading[] {
+    return this.#readings.map(({ slot, at, value }) => [slot.id, at, value]);
+  }
+
+  restore(kept: readonly KeptReading[]): void {
+    this.#readings = kept.flatMap(([id, at, value]) => {
+      const slot = slotById.get(id);
+      return slot === undefined ? [] : [{ slot, at, value }];
+    });
+  }
+
+  /** The clock was `by` ms behind. */
+  correct(by: number): void {
+    this.#readings = this.#readings.map((reading) => ({ ...reading, at: reading.at + by }));
   }
 }

@@ -27,7 +27,9 @@ export function hasSwitch(status: StatusReader): boolean {
 
 /** Whether what {@link powerOf} goes by is one of the slots `read`. */
 export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean): boolean {
-  if (status.value(slots.ignition) !== undefined) return read(slots.ignition);
+  const ignition = status.value(slots.ignition);
+  // What StartUp means is told by the powertrain, which may be heard after it.
+  if (ignition !== undefined) return read(slots.ignition) || (ignition === 'StartUp' && read(slots.powertrain));
   if (status.value(slots.powertrain) !== undefined) return read(slots.powertrain);
   return read(slots.thermicSpeed) || read(slots.electricSpeed);
 }

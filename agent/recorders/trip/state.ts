@@ -211,28 +211,37 @@ export function keptState(value: unknown): Kept {
   throw new VigieError('input.malformed', `the open trip is not as it was written: ${wrong}; trips begin anew`);
 }
 
-/** The clock was `by` ms behind: moves every moment that is known. */
-export function correctState(state: TripState, by: number): void {
+/**
+ * The clock was `by` ms behind: moves every moment that is known. Positions may be of an earlier run, whose clock was
+ * right: those are moved that are not later than `latest`, where the wrong clock stood, or, where a clock steps back,
+ * not earlier than the open trip.
+ */
+export function correctState(state: TripState, by: number, latest = Number.NEGATIVE_INFINITY): void {
   const moved = (at: number | null): number | null => (at === null ? null : at + by);
   for (const name of ['tickAt', 'heardAt', 'wayAt', 'movedAt', 'offAt', 'on', 'rolling', 'fixAt'] as const) {
     state[name] = moved(state[name]);
   }
   const { meter, open } = state;
+  const earliest = by < 0 ? (open?.startedAt ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  const place = <T extends Position | null | undefined>(position: T): T => {
+    const at = position?.properties.createdAt;
+    return at !== undefined && (at <= latest || at >= earliest)
+      ? (movedPosition(position as Position, by) as T)
+      : position;
+  };
   correctMeter(meter, by);
   for (const gauge of Object.values(state.gauges)) gauge.at = moved(gauge.at);
+  state.position = place(state.position);
+  state.startPosition = place(state.startPosition);
   if (open === null) return;
-  const { startPosition: start, startedAt } = open;
-  // A position of before the trip may be of an earlier run, whose clock was right.
-  if (start !== null && start.properties.createdAt >= startedAt) open.startPosition = movedPosition(start, by);
+  open.startPosition = place(open.startPosition);
   open.createdAt += by;
   open.startedAt += by;
   if (open.pause !== null) open.pause.at += by;
   if (open.gap !== null) open.gap.since += by;
   for (const noted of [open.pause, open.gap]) {
-    const stop = noted?.facts.stopPosition;
-    if (noted !== null && stop !== undefined && stop.properties.createdAt >= startedAt) {
-      noted.facts.stopPosition = movedPosition(stop, by);
-    }
+    const stop = place(noted?.facts.stopPosition);
+    if (noted !== null && stop !== undefined) noted.facts.stopPosition = stop;
   }
 }
 

@@ -6,6 +6,7 @@ import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import type { SourceMapping } from '../../../agent/profile.ts';
 import { Status } from '../../../agent/status.ts';
+import { channelByPath } from '../../../protocol/channels.ts';
 import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { codec, database, messageOf, profileText, rawValues, signalOf } from './network.ts';
@@ -30,6 +31,11 @@ interface Actuation {
 interface Profile {
   readonly constants: Readonly<Record<string, string>>;
   readonly status: Readonly<Record<string, Entry>>;
+  readonly alerts: Readonly<Record<string, Entry>>;
+  readonly maintenance: Readonly<Record<string, Entry>>;
+  readonly collision: Readonly<Record<string, Entry>>;
+  readonly acceleration: Readonly<Record<string, Entry>>;
+  readonly key: Readonly<Record<string, Entry>>;
   readonly telemetry: Readonly<Record<string, { readonly deadBand?: number }>>;
   readonly commands: Readonly<Record<string, Readonly<Record<string, Actuation>>>>;
 }
@@ -71,6 +77,25 @@ describe('the profile of the bench car', () => {
     }
     // What is not available is never said by a value that the signal can also have.
     for (const raw of entry.invalid ?? []) expect(named, `invalid ${raw}`).toContain(raw);
+  });
+
+  test.each(
+    (['alerts', 'maintenance', 'collision', 'acceleration', 'key'] as const).flatMap((section) =>
+      Object.entries(profile[section]).map(([name, entry]) => [`${section}.${name}`, entry] as const),
+    ),
+  )('%s fits its signal and its channel', (path, entry) => {
+    const channel = channelByPath.get(path);
+    const signal = signalOf(...split(entry.signal));
+    const named = [...(signal.choices ?? new Map()).keys()];
+    for (const [raw, value] of Object.entries(entry.map ?? {})) {
+      expect(named, `raw ${raw} of ${entry.signal}`).toContain(Number(raw));
+      if (channel?.kind === 'flag') expect(value).toBeTypeOf('boolean');
+      else expect(channel?.values, `${path}: ${String(value)}`).toContain(value);
+    }
+    for (const raw of rawValues(signal, 'SNA')) {
+      if (entry.map === undefined) expect(entry.invalid).toContain(raw);
+      else expect(Object.keys(entry.map)).not.toContain(String(raw));
+    }
   });
 
   test('constants, telemetry and commands name what exists', () => {

@@ -105,7 +105,12 @@ describe('theft recorder', () => {
       rig.give('ignition.type', 'Stop', T);
       rig.locate(48, 2, T);
     };
-    return { ...rig, recorder, make, park, told: () => rig.of('stolen') };
+    /** A fix, and the agent's look that follows it. */
+    const locate: typeof rig.locate = (latitude, longitude, at) => {
+      rig.locate(latitude, longitude, at);
+      recorder.tick(at);
+    };
+    return { ...rig, locate, recorder, make, park, told: () => rig.of('stolen') };
   }
 
   test('declared by command until it is declared found', () => {

@@ -96,6 +96,7 @@ describe('waypoint recorder', () => {
     const { go, wait, give, locate, points, now } = drive();
     for (let second = 0; second < 20; second++) go(15, 0);
     wait(90);
+    go(1300, 0, false);
     for (let second = 0; second < 20; second++) go(15, 0);
     give('privacy.state', 'Geolocation', now() + 1);
     locate(48.9, 2.4, now() + 2);

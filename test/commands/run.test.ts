@@ -1,0 +1,291 @@
+/** `vigie run` as a process, with live inputs over TCP and a broker beside it. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DbcCodec } from '../../adapters/can/dbc/index.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { loadVehicle } from '../../commands/vehicle.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import type { Message } from '../../protocol/schema/message.ts';
+import type { StatusContents } from '../../protocol/schema/status.ts';
+import { presenceTopic, upFilter } from '../../protocol/topics.ts';
+import { Adapter } from '../adapters/can/slcan/adapter.ts';
+import { FarEnd } from '../adapters/lines/server.ts';
+import { Ecu, hex, unhex } from '../adapters/obd/elm327/car.ts';
+import { Emulator } from '../adapters/obd/elm327/emulator.ts';
+import { profileWithReceiver } from '../drives/sky.ts';
+import { fix } from '../drives/way.ts';
+import { AedesRig } from '../rig/aedes.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+
+const VIN = 'VF3RVNNERCAR00001';
+
+/** Everything a car publishes, and waits for what comes from now on. */
+class Cloud {
+  readonly messages: Message[] = [];
+  readonly presence: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  static async connect(url: string): Promise<Cloud> {
+    const client = await CloudClient.connect(url);
+    const cloud = new Cloud(client);
+    await client.subscribe(upFilter(VIN), (_topic, payload) => {
+      cloud.messages.push(decodeMessage(payload));
+      cloud.#look();
+    });
+    await client.subscribe(presenceTopic(VIN), (_topic, payload) => {
+      cloud.presence.push(new TextDecoder().decode(payload));
+      cloud.#look();
+    });
+    return cloud;
+  }
+
+  readonly #client: CloudClient;
+
+  private constructor(client: CloudClient) {
+    this.#client = client;
+  }
+
+  /** What Status said, whole or in part, in order. */
+  get statuses(): StatusContents[] {
+    return this.messages.flatMap((message) => (message.kind === 'status' ? [message.body.status] : []));
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          this.#waiting.delete(look);
+          resolve();
+        };
+        this.#waiting.add(look);
+      });
+    }
+  }
+
+  async speed(kmh: number): Promise<void> {
+    await this.until(() => this.statuses.some(({ kinetic }) => kinetic?.speed === kmh));
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  #look(): void {
+    for (const look of this.#waiting) look();
+  }
+}
+
+const folders: string[] = [];
+let broker: AedesRig;
+let folder: string;
+let cloud: Cloud;
+let agent: VigieProcess | undefined;
+let ends: FarEnd[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-run-'));
+  folders.push(folder);
+  ends = [];
+  // A broker of its own: what one car published last is not kept for the next.
+  broker = new AedesRig();
+  await broker.start();
+  cloud = await Cloud.connect(broker.url);
+});
+afterEach(async () => {
+  await agent?.end('SIGKILL');
+  agent = undefined;
+  await cloud.close();
+  for (const end of ends) await end.close();
+  await broker.stop();
+});
+afterAll(() => {
+  for (const made of folders) rmSync(made, { recursive: true, force: true });
+});
+
+async function farEnd(): Promise<FarEnd> {
+  const end = await FarEnd.listen();
+  ends.push(end);
+  return end;
+}
+
+/** Starts the agent with these inputs. */
+function run(profile: string, inputs: string): VigieProcess {
+  const file = join(folder, 'vigie.yaml');
+  const rest = `data: ./records\nmqtt: { url: ${broker.url} }\n`;
+  writeFileSync(file, `configuration: 1\nvin: ${VIN}\nprofile: ${profile}\n${inputs}\n${rest}`);
+  agent = new VigieProcess(['run', '-c', file]);
+  return agent;
+}
+
+describe('an ELM327 and a receiver', () => {
+  let speed: number;
+  let rpm: number;
+  let emulator: Emulator;
+  let adapter: FarEnd;
+  let receiver: FarEnd;
+
+  beforeEach(async () => {
+    speed = 50;
+    rpm = 1726;
+    /** Engine speed and vehicle speed, and the list that says so. */
+    const answers = (request: string): readonly string[] | undefined => {
+      const [service, ...pids] = unhex(request);
+      if (service !== 1) return undefined;
+      const data = pids.flatMap((pid) => {
+        if (pid === 0x00) return [pid, 0, 0x18, 0, 0];
+        if (pid === 0x0c) return [pid, (rpm * 4) >> 8, (rpm * 4) & 0xff];
+        return pid === 0x0d ? [pid, speed] : [];
+      });
+      return data.length === 0 ? undefined : [hex([0x41, ...data])];
+    };
+    emulator = new Emulator({ ecus: [new Ecu({ request: 0x7e0, response: 0x7e8, answers })] });
+    adapter = await farEnd();
+    adapter.heard = (text) => emulator.receive(text);
+    emulator.print = (text) => adapter.say(text);
+    receiver = await farEnd();
+    writeFileSync(join(folder, 'profile.yaml'), profileWithReceiver());
+  });
+
+  const start = (port = adapter.port): VigieProcess =>
+    run(
+      './profile.yaml',
+      `obd: { elm327: 'tcp://127.0.0.1:${port}' }\ngnss: { nmea: 'tcp://127.0.0.1:${receiver.port}' }`,
+    );
+
+  /** Another speed; that the engine starts or stops with it is told sooner than a speed alone. */
+  const drive = async (kmh: number): Promise<void> => {
+    speed = kmh;
+    rpm = rpm === 0 ? 1726 : 0;
+    await cloud.speed(kmh);
+  };
+
+  test('become a Status with speed and position', async () => {
+    const process = start();
+    await process.says(`ready: ${VIN} (generic-obd2)`);
+    await receiver.until(() => receiver.open > 0);
+    receiver.say(fix({ latitude: 48.8566, longitude: 2.3522, heading: 90 }, speed, Date.now()));
+    await cloud.speed(50);
+    await cloud.until(() => cloud.statuses.some(({ lastPosition }) => lastPosition !== undefined));
+    const place = cloud.statuses.find(({ lastPosition }) => lastPosition !== undefined)?.lastPosition;
+    expect(place?.geometry?.coordinates[0]).toBeCloseTo(2.3522, 5);
+    expect(place?.geometry?.coordinates[1]).toBeCloseTo(48.8566, 5);
+    expect(place?.properties).toMatchObject({ fixStatus: '3D', heading: 90 });
+    expect(await process.end('SIGTERM'), process.output).toBe(0);
+    await cloud.until(() => cloud.presence.length > 1);
+    expect(process.output).not.toMatch(/"level":"error"/);
+  });
+
+  test('the adapter goes and comes back, says nonsense and hangs: readings go on, and the process ends when told', async () => {
+    const process = start();
+    await cloud.speed(50);
+    adapter.hangUp();
+    emulator.restart();
+    await drive(61);
+    expect(adapter.connections).toBe(2);
+
+    adapter.say('\0\xff7E8 03 41 0D FE\r\r>ELM327 v9.9\r\r>SEARCHING...\r7E8 10\r?\r>');
+    await drive(72);
+    expect(cloud.statuses.map(({ kinetic }) => kinetic?.speed)).not.toContain(0xfe);
+
+    // A request is under way that is never answered.
+    const before = emulator.commands.length;
+    emulator.interventions.push(() => undefined);
+    await adapter.until(() => emulator.commands.length > before);
+    expect(await process.end('SIGTERM'), process.output).toBe(0);
+    expect(process.output).not.toMatch(/"level":"error"/);
+  });
+
+  test('neither is there: the agent is ready all the same, and finds them when they come', async () => {
+    const { port } = adapter;
+    await adapter.close();
+    ends.splice(ends.indexOf(adapter), 1);
+    const process = start(port);
+    await process.says('ready: ');
+    await process.says('elm327.waiting');
+    const late = await FarEnd.listen(port);
+    ends.push(late);
+    late.heard = (text) => emulator.receive(text);
+    emulator.print = (text) => late.say(text);
+    await cloud.speed(50);
+    expect(await process.end('SIGINT'), process.output).toBe(0);
+  });
+});
+
+describe('an slcan adapter', () => {
+  const codec = new DbcCodec(loadVehicle('bench').databases);
+  const line = (kmh: number, moving: number): string => {
+    const { id, data } = codec.encode('MOTION', { Speed: kmh, Moving: moving });
+    return `t${id.toString(16).padStart(3, '0')}${data.length}${hex([...data])}`;
+  };
+
+  test('feeds the agent, and what came is recorded in a row of files that can be replayed', async () => {
+    const far = await farEnd();
+    const adapter = new Adapter('lawicel', (text) => far.say(text));
+    far.heard = (text) => adapter.hear(text);
+    const recordings = join(folder, 'recordings');
+    const process = run(
+      'bench',
+      `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:${far.port}' }\nrecord: { folder: ./recordings, size: 4KiB, keep: 3 }`,
+    );
+    await process.says('ready: ');
+    await far.until(() => adapter.mode === 'listening');
+    // The bus speaks all the time; the agent hears it from when it has taken the answer that the channel is open.
+    const bus = setInterval(() => adapter.receive(line(5, 0)), 20);
+    await cloud.speed(5).finally(() => clearInterval(bus));
+    const PORTION = 120;
+    const portions = [1, 2, 3, 4, 5, 6];
+    for (const portion of portions) {
+      // That it begins or ceases to move is told sooner than a speed alone.
+      for (let i = 1; i <= PORTION; i++) adapter.receive(line(portion * 10 + i / 100, portion % 2));
+      await cloud.speed(portion * 10 + Math.round(PORTION / 10) / 10);
+    }
+    expect(await process.end('SIGTERM'), process.output).toBe(0);
+    // It was listened to and left.
+    expect(adapter.mode).toBe('closed');
+    expect(adapter.sent).toEqual([]);
+
+    const files = readdirSync(recordings).sort();
+    expect(files).toHaveLength(3);
+    const decoded = await vigie('decode', ...files.map((name) => join(recordings, name)), '--raw');
+    const speeds = decoded.stdout
+      .trim()
+      .split('\n')
+      .map((text) => Number.parseInt((JSON.parse(text) as { data: string }).data.slice(0, 4), 16) / 100);
+    const sent = portions.flatMap((portion) =>
+      Array.from({ length: PORTION }, (_, i) => Math.round(portion * 1000 + i + 1) / 100),
+    );
+    // The newest files, without a hole.
+    expect(speeds.length).toBeGreaterThan(PORTION);
+    expect(speeds.length).toBeLessThan(sent.length);
+    expect(speeds).toEqual(sent.slice(-speeds.length));
+
+    const replay = await vigie('replay', ...files.map((name) => join(recordings, name)), '--profile', 'bench');
+    expect(replay.status, replay.stderr).toBe(0);
+    expect(replay.stderr).toContain(`${speeds.length} frames`);
+    const replayed = replay.stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as { topic: string; body: { status?: StatusContents } })
+      .flatMap(({ body }) => body.status?.kinetic?.speed ?? []);
+    expect(replayed.at(-1)).toBe(61.2);
+  });
+});
+
+describe('an address that is none', () => {
+  test.each([
+    ["obd: { elm327: 'serial:ttyUSB0' }", 4, 'ttyUSB0'],
+    ["can:\n  - { bus: obd, slcan: 'usb:ttyACM0' }", 5, 'usb is no kind of line'],
+    ["obd: { elm327: /dev/ttyUSB0 }\ngnss: { nmea: 'serial:/dev/ttyACM0?baud=fast' }", 5, 'baud'],
+    ["obd:\n  protocol: can-11-500\n  elm327: 'tcp://192.168.0.10'", 6, 'the port is missing'],
+  ])('%j is found by check and stops run, with file and line', async (inputs, at, word) => {
+    const process = run('generic-obd2', inputs);
+    expect(await process.ended()).toBe(2);
+    expect(process.output).toMatch(new RegExp(`vigie\\.yaml:${at}: error: .*${word}`));
+    expect(process.output).not.toContain('ready');
+    const { status, stdout } = await vigie('check', '-c', join(folder, 'vigie.yaml'), '--format', 'text');
+    expect(status).toBe(2);
+    expect(stdout).toMatch(new RegExp(`vigie\\.yaml:${at}: error: .*${word}`));
+  });
+});

@@ -1,0 +1,44 @@
+/**
+ * The process that kill.test.ts kills: lives the day from where the store left it. Arguments: the file of frames, the
+ * directory of the store, the number of the start. Prints how far it is, and `done` at the end.
+ */
+import { readFileSync, writeSync } from 'node:fs';
+import { type FileSystem, nodeFileSystem, type OpenFile } from '../../adapters/store/files.ts';
+import { openStore } from '../../adapters/store/index.ts';
+import { unpackDay } from '../rig/day.ts';
+import { Life } from '../rig/day-run.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+/** What is in the page cache survives the death of the process, which is all that happens here. */
+const hasty: FileSystem = {
+  ...nodeFileSystem,
+  open(path, mode): OpenFile {
+    const file = nodeFileSystem.open(path, mode);
+    return {
+      path: file.path,
+      size: () => file.size(),
+      read: (into, position) => file.read(into, position),
+      write: (data, position) => file.write(data, position),
+      truncate: (length) => file.truncate(length),
+      sync: async () => undefined,
+      syncInPlace: () => undefined,
+      close: () => file.close(),
+    };
+  },
+  syncDirectory: async () => undefined,
+};
+
+const [frames = '', directory = '', boot = ''] = process.argv.slice(2);
+const log = new MemoryLog();
+const store = await openStore(directory, { files: hasty, log, now: () => undefined });
+const life = new Life(unpackDay(readFileSync(frames)), { ...store, asked: true }, Number(boot), log, () => undefined);
+let told = 0;
+await life.live(Number.POSITIVE_INFINITY, () => {
+  if (life.frame < told) return;
+  told = life.frame + 500;
+  writeSync(1, `${life.frame}\n`);
+});
+await life.rest();
+await store.close();
+const wrong = log.lines.filter(({ level }) => level === 'error');
+writeSync(1, life.agent.faults === 0 && wrong.length === 0 ? 'done\n' : `${JSON.stringify(wrong)}\n`);

@@ -1,0 +1,86 @@
+/** The scripted day, cut at random points and taken up again: the same records, ids included. DAY_CUTS=200 for many. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Noise } from '../../adapters/simulated/noise.ts';
+import { classOf } from '../../protocol/classes.ts';
+import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
+import { type DayLog, recordDay } from '../rig/day.ts';
+import { type DayOutcome, runDay } from '../rig/day-run.ts';
+import { messagesOf, recordsOf } from './records.ts';
+import * as truth from './truth.ts';
+
+const CUTS = Number(process.env['DAY_CUTS'] ?? 25);
+const SEED = Number(process.env['DAY_SEED'] ?? 1);
+
+let log: DayLog;
+let whole: DayOutcome;
+let cut: DayOutcome;
+let cuts: readonly number[];
+
+beforeAll(async () => {
+  log = await recordDay();
+  whole = await runDay(log);
+  const noise = new Noise(SEED);
+  cuts = Array.from({ length: CUTS }, () => Math.floor(noise.next() * log.count)).sort((a, b) => a - b);
+  cut = await runDay(log, cuts);
+}, 600_000);
+
+/** A cut in the seconds that a collision keeps from before it takes them away. */
+function spoilsPulse(): boolean {
+  return cuts.some((frame) => {
+    const before = truth.collision.at - (log.elapsed[frame] as number);
+    return before > -1_000 && before < 6_500;
+  });
+}
+
+describe(`the day cut ${CUTS} times`, () => {
+  test('was cut, and no agent found anything wrong', () => {
+    expect(cut.faults).toBe(0);
+    expect(cut.fed).toBeGreaterThan(log.count);
+    expect(cut.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test.each(['trip', 'alert', 'alarm', 'stolen', 'maintenance', 'waypoint'])('leaves the same records: %s', (kind) => {
+    expect(cut.records[kind]).toEqual(whole.records[kind]);
+  });
+
+  test('leaves the same collision', () => {
+    const [collision] = recordsOf(cut, 'collision');
+    const [expected] = recordsOf(whole, 'collision');
+    expect(recordsOf(cut, 'collision')).toHaveLength(1);
+    if (!spoilsPulse()) expect(collision).toEqual(expected);
+    const { pulse: _, readings: __, longitudinalChange: ___, lateralChange: ____, ...facts } = collision ?? {};
+    expect(expected).toMatchObject(facts);
+  });
+
+  test('leaves it whole when the power goes after the impact: what was measured is on disk', async () => {
+    const [at, later] = [truth.collision.at + 500, truth.collision.at + 3_000];
+    const hit = await runDay(log, [
+      log.elapsed.findIndex((time) => time > at),
+      log.elapsed.findIndex((time) => time > later),
+    ]);
+    expect(hit.fed).toBeGreaterThan(log.count);
+    expect(hit.records['collision']).toEqual(whole.records['collision']);
+  });
+
+  test('leaves the same telemetry, reading by reading', () => {
+    const readings = (outcome: DayOutcome) =>
+      recordsOf(outcome, 'telemetry').map((piece) =>
+        readingsFromTelemetry(piece).map(({ slot, at, value }) => `${slot.path} ${at} ${value}`),
+      );
+    expect(readings(cut)).toEqual(readings(whole));
+    expect(cut.records['telemetry']?.map(({ id }) => id)).toEqual(whole.records['telemetry']?.map(({ id }) => id));
+  });
+
+  test('leaves the receiver every number of every class; one that comes again says the same', () => {
+    const classes = new Map<number, Map<number, string>>();
+    for (const { message, payload } of messagesOf(cut)) {
+      const seen = classes.get(classOf(message.kind)) ?? new Map<number, string>();
+      classes.set(classOf(message.kind), seen);
+      const said = Buffer.from(payload).toString('base64');
+      expect(seen.get(message.seq) ?? said).toBe(said);
+      seen.set(message.seq, said);
+    }
+    for (const seen of classes.values())
+      expect([...seen.keys()].sort((a, b) => a - b)).toEqual([...seen.keys()].map((_, index) => index));
+  });
+});

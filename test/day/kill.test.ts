@@ -1,0 +1,64 @@
+/**
+ * The scripted day in a process of its own with its store on disk, killed at random points and started again: the same
+ * records as if it had never been. DAY_KILLS=200 for many.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Noise } from '../../adapters/simulated/noise.ts';
+import { openStore } from '../../adapters/store/index.ts';
+import { type DayLog, packDay, recordDay } from '../rig/day.ts';
+import { type DayOutcome, runDay } from '../rig/day-run.ts';
+
+const KILLS = Number(process.env['DAY_KILLS'] ?? 8);
+const SEED = Number(process.env['DAY_SEED'] ?? 1);
+const child = fileURLToPath(new URL('./child.ts', import.meta.url));
+
+let folder: string;
+let log: DayLog;
+let whole: DayOutcome;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-day-'));
+  log = await recordDay();
+  whole = await runDay(log);
+  writeFileSync(join(folder, 'frames'), packDay(log));
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Lets a process live the day until it says that it has fed so many frames, or to its end; gives its last words. */
+async function live(boot: number, frames: number): Promise<string> {
+  const parameters = [child, join(folder, 'frames'), join(folder, 'data'), String(boot)];
+  const running = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(running, 'close');
+  let last = '';
+  for await (const line of createInterface({ input: running.stdout })) {
+    last = line;
+    if (Number(line) >= frames) running.kill('SIGKILL');
+  }
+  const [status, signal] = (await closed) as [number | null, string | null];
+  expect(signal ?? status).toBe(last === 'done' ? 0 : 'SIGKILL');
+  return last;
+}
+
+test(`killed ${KILLS} times, it leaves the records of a day without a kill`, async () => {
+  const noise = new Noise(SEED);
+  const kills = Array.from({ length: KILLS }, () => Math.floor(noise.next() * log.count)).sort((a, b) => a - b);
+  let killed = 0;
+  let boot = 0;
+  for (const kill of [...kills, Number.POSITIVE_INFINITY]) {
+    if ((await live(++boot, kill)) === 'done') break;
+    killed++;
+  }
+  expect(killed).toBeGreaterThan(KILLS / 2);
+  const store = await openStore(join(folder, 'data'), { now: () => undefined });
+  for (const [kind, records] of Object.entries(whole.records)) {
+    expect([...store.records.list(kind)], kind).toEqual(records);
+  }
+  await store.close();
+}, 900_000);

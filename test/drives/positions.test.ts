@@ -1,0 +1,122 @@
+/** A recorded drive on a way of its own, with a receiver beside the adapter. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { GnssSource } from '../../adapters/gnss/index.ts';
+import { recordingDefaults } from '../../protocol/recording.ts';
+import type { Waypoint } from '../../protocol/schema/waypoint.ts';
+import { describeShared } from '../shared.ts';
+import { ReceiverLine } from './line.ts';
+import { RecordedDrive, recordedDrives } from './recording.ts';
+import { Rig } from './rig.ts';
+import { vehicleWithReceiver } from './sky.ts';
+import { aside, fix, moved, offset, type Place, Way } from './way.ts';
+
+const { grace } = recordingDefaults.trip;
+/** From the moment of a fix until the receiver begins to tell it, ms. */
+const TOLD = 120;
+/** How far the fixes of a standing car wander, m. */
+const DRIFT = 6;
+/** What five decimals of a minute and the wire's 1e-7 degrees leave of a place, m. */
+const ROUNDED = 0.03;
+
+interface Fix {
+  /** UTC ms. */
+  readonly at: number;
+  readonly place: Place;
+  /** The car has stood for some seconds, and will. */
+  readonly stands: boolean;
+}
+
+describeShared('recorded drives on a way', () => {
+  const vehicle = vehicleWithReceiver();
+  const { error } = vehicle.profile.waypoints;
+  const byLength = recordedDrives()
+    .map((name) => ({ name, drive: new RecordedDrive(name) }))
+    .sort((a, b) => a.drive.end - b.drive.end);
+  const chosen = [
+    { ...byLength[0], odometer: false },
+    { ...byLength.at(-1), odometer: true },
+  ] as { name: string; drive: RecordedDrive; odometer: boolean }[];
+
+  describe.each(chosen)('$name, with an odometer: $odometer', ({ drive, odometer }) => {
+    const way = new Way(drive.km(drive.end) * 1000);
+    const fixes: Fix[] = [];
+    let rig: Rig;
+    beforeAll(async () => {
+      const line = new ReceiverLine();
+      rig = new Rig({
+        vehicle,
+        drive,
+        odometer,
+        others: (clock) => [
+          new GnssSource({ name: 'receiver', format: 'nmea', open: line.open, clock, earliest: 0, random: () => 0 }),
+        ],
+      });
+      const { clock, car } = rig;
+      const still = (at: number): boolean =>
+        [-3, -2, -1, 0, 1, 2, 3].every((second) => car.value('speed', at + second * 1000) === 0);
+      const tell = (): void => {
+        clock.after(1000, tell);
+        const moment = clock.monotonic();
+        const at = clock.now();
+        const stands = still(moment);
+        const turn = fixes.length / 9;
+        const true_ = way.at(drive.km((moment - car.begin) / 1000) * 1000);
+        const place = stands ? moved(true_, DRIFT * Math.sin(turn), DRIFT * Math.cos(turn * 1.7)) : true_;
+        fixes.push({ at, place, stands });
+        const speed = car.value('speed', moment);
+        clock.after(TOLD, () => line.say(fix(place, speed, at)));
+      };
+      clock.after(0, tell);
+      await rig.run(grace + 100_000);
+    });
+
+    test('every fix of the moving car lies within the stated error of the line between two points', () => {
+      const points = rig.waypoints;
+      expect(error).toBe(10);
+      expect(points.length).toBeGreaterThan(drive.km(drive.end));
+      const driven = fixes.filter(({ stands }) => !stands);
+      expect(driven.length).toBeGreaterThan(drive.end / 2);
+      let farthest = 0;
+      for (const { at, place } of driven) {
+        const next = points.findIndex((point) => point.at >= at);
+        // Behind the last point the car may only be where it stopped.
+        const [before, after = before] = points.slice(next < 0 ? -1 : Math.max(0, next - 1)) as Waypoint[];
+        farthest = Math.max(farthest, aside(place, before as Waypoint, after as Waypoint));
+      }
+      expect(farthest).toBeLessThanOrEqual(error + ROUNDED);
+      expect(points.every(({ at }, i) => i === 0 || at > (points[i - 1]?.at ?? 0))).toBe(true);
+    });
+
+    test('points are fixes, with the speed that the car said, and none is the drift of a standing one', () => {
+      // The first says where the parked car was found.
+      const points = rig.waypoints.slice(1);
+      for (const { gap, at, latitude, longitude, speed, fixStatus, type } of points) {
+        const same = fixes.find((one) => one.at === at);
+        const [east, north] = offset({ latitude, longitude }, (same as Fix).place);
+        expect(Math.hypot(east, north)).toBeLessThanOrEqual(ROUNDED);
+        expect(same?.stands).toBe(false);
+        expect({ gap, fixStatus, type }).toEqual({ gap: undefined, fixStatus: '3D', type: 'Acquire' });
+        const moment = at - (rig.clock.now() - rig.clock.monotonic());
+        const near = [-1500, 0, 1500].map((by) => rig.car.value('speed', moment + by));
+        expect(speed).toBeGreaterThanOrEqual(Math.min(...near) - drive.steepest('speed') - 1);
+        expect(speed).toBeLessThanOrEqual(Math.max(...near) + drive.steepest('speed') + 1);
+      }
+    });
+
+    test('the trip has the way that was driven, by what is better than positions, and where it began and ended', () => {
+      const [trip, ...more] = rig.trips;
+      expect(more).toEqual([]);
+      expect(trip).toMatchObject({ done: true, distanceSource: odometer ? 'Odometer' : 'Speed' });
+      expect(trip?.faults).toBeUndefined();
+      expect(Math.abs((trip?.distance ?? 0) / drive.km(drive.end) - 1)).toBeLessThan(0.01);
+      for (const [position, km] of [
+        [trip?.startPosition, 0],
+        [trip?.stopPosition, drive.km(drive.end)],
+      ] as const) {
+        const [longitude = Number.NaN, latitude = Number.NaN] = position?.geometry?.coordinates ?? [];
+        const [east, north] = offset({ latitude, longitude }, way.at(km * 1000));
+        expect(Math.hypot(east, north)).toBeLessThanOrEqual(2 * DRIFT);
+      }
+    });
+  });
+});

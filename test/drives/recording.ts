@@ -1,0 +1,99 @@
+/** Drives that were recorded over OBD: a column per value, a row per second. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sharedData } from '../shared.ts';
+
+const folder = join(sharedData, 'drives');
+
+/** File names of all recorded drives. */
+export function recordedDrives(): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.csv'))
+    .sort();
+}
+
+/** Columns by the begin of their title. */
+export const titles = {
+  load: 'ENGINE_LOAD',
+  coolant: 'COOLANT_TEMPERATURE',
+  pressure: 'INTAKE_MANIFOLD_PRESSURE',
+  rpm: 'ENGINE_RPM',
+  speed: 'VEHICLE_SPEED',
+  intake: 'INTAKE_AIR_TEMP',
+  throttle: 'THROTTLE',
+  fuel: 'FUEL_TANK',
+  barometer: 'ABSOLUTE_BAROMETRIC_PRESSURE',
+  voltage: 'CONTROL_MODULE_VOLTAGE',
+} as const;
+export type Column = keyof typeof titles;
+
+export class RecordedDrive {
+  /** Last second of the recording, counted from 0. */
+  readonly end: number;
+  readonly #columns: ReadonlyMap<Column, readonly number[]>;
+  /** Km driven by each second. */
+  readonly #way: readonly number[];
+
+  constructor(name: string) {
+    const [head = '', ...lines] = readFileSync(join(folder, name), 'utf8').trim().split('\n');
+    const names = head.split(',').map((title) => title.trim());
+    const rows = lines.map((line) => line.split(',').map(Number));
+    this.#columns = new Map(
+      (Object.keys(titles) as Column[]).map((column) => {
+        const index = names.findIndex((title) => title.startsWith(titles[column]));
+        const values = rows.map((row) => row[index] ?? Number.NaN);
+        if (values.length === 0 || values.some(Number.isNaN)) throw new Error(`${name} has no ${titles[column]}`);
+        return [column, values];
+      }),
+    );
+    this.end = rows.length - 1;
+    const way = [0];
+    for (let second = 1; second <= this.end; second++) {
+      way.push((way[second - 1] as number) + (this.row('speed', second - 1) + this.row('speed', second)) / 7200);
+    }
+    this.#way = way;
+  }
+
+  /** The value of a row. */
+  row(column: Column, second: number): number {
+    return this.#columns.get(column)?.[second] as number;
+  }
+
+  /** The value at a moment, seconds: as a straight line between two rows, and as the nearest row outside. */
+  at(column: Column, moment: number): number {
+    const inside = Math.min(Math.max(moment, 0), this.end);
+    const before = Math.min(Math.floor(inside), Math.max(0, this.end - 1));
+    const value = this.row(column, before);
+    return this.end === 0 ? value : value + (inside - before) * (this.row(column, before + 1) - value);
+  }
+
+  /** Km driven by a moment: the integral of {@link at}, which is that of trapezoids. */
+  km(moment: number): number {
+    const inside = Math.min(Math.max(moment, 0), this.end);
+    const before = Math.floor(inside);
+    const part = inside - before;
+    return (this.#way[before] as number) + ((this.row('speed', before) + this.at('speed', inside)) / 7200) * part;
+  }
+
+  /** The fastest that a value changes, per second. */
+  steepest(column: Column): number {
+    let most = 0;
+    for (let second = 1; second <= this.end; second++) {
+      most = Math.max(most, Math.abs(this.row(column, second) - this.row(column, second - 1)));
+    }
+    return most;
+  }
+
+  /**
+   * Seconds at which the engine begins to turn, or stops, within the second before. Outside of the recording it stands:
+   * where it turns in the first or last row, it was started just before, or is stopped just after.
+   */
+  engineTurns(): { readonly at: number; readonly runs: boolean }[] {
+    const turns: { at: number; runs: boolean }[] = [];
+    const runsAt = (second: number): boolean => second >= 0 && second <= this.end && this.row('rpm', second) > 0;
+    for (let at = 0; at <= this.end + 1; at++) {
+      if (runsAt(at) !== runsAt(at - 1)) turns.push({ at, runs: runsAt(at) });
+    }
+    return turns;
+  }
+}

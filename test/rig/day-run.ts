@@ -1,0 +1,207 @@
+/** The day through the whole core, as often as it is cut. */
+import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import type { Clock, Log, Memory, OutboxStore, OutgoingMessage, RecordStore, StoredRecord } from '../../agent/ports.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { deflate } from '../../commands/deflate.ts';
+import { DAY, type DayLog, framesOf, timeKnownAt, vehicle, wallAt } from './day.ts';
+import { KillableStore } from './day-store.ts';
+import { MemoryLog } from './log.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+/** Key under which the feed keeps where it is. */
+const FEED = 'feed';
+
+/** Time of the day that passes when the feed says so; timers are served one by one. */
+class DayClock implements Clock {
+  elapsed: number;
+  readonly #boot: number;
+  #order = 0;
+  readonly #timers: { readonly at: number; readonly order: number; readonly due: () => void }[] = [];
+
+  constructor(elapsed: number) {
+    this.elapsed = elapsed;
+    this.#boot = elapsed;
+  }
+
+  now(): number {
+    return wallAt(this.elapsed);
+  }
+
+  monotonic(): number {
+    return this.elapsed - this.#boot;
+  }
+
+  after(delay: number, due: () => void): () => void {
+    const timer = { at: this.elapsed + Math.max(0, delay), order: this.#order++, due };
+    let place = this.#timers.length;
+    while (place > 0 && (this.#timers[place - 1]?.at ?? 0) > timer.at) place--;
+    this.#timers.splice(place, 0, timer);
+    return () => {
+      const index = this.#timers.indexOf(timer);
+      if (index >= 0) this.#timers.splice(index, 1);
+    };
+  }
+
+  /** When the next timer is due, ms since midnight. */
+  get due(): number {
+    return this.#timers[0]?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  serve(): void {
+    const timer = this.#timers.shift();
+    if (timer === undefined) return;
+    this.elapsed = Math.max(this.elapsed, timer.at);
+    timer.due();
+  }
+}
+
+export interface Published extends OutgoingMessage {
+  /** ms since midnight */
+  readonly elapsed: number;
+}
+
+export interface DayOutcome {
+  readonly published: readonly Published[];
+  /** By collection, in order. */
+  readonly records: Readonly<Record<string, readonly StoredRecord[]>>;
+  readonly log: MemoryLog;
+  readonly commits: number;
+  readonly stateBytes: number;
+  /** Frames that were fed, those fed again after a cut included. */
+  readonly fed: number;
+  readonly faults: number;
+}
+
+/** What an agent of the day lives on. */
+export interface LifeStore {
+  readonly outbox: OutboxStore;
+  readonly memory: Memory;
+  readonly records: RecordStore;
+  /** A commit was asked for, so that the feed must wait a moment. */
+  readonly asked: boolean;
+}
+
+/** One life of the agent: from its start to where it is cut, or to the end of the day. */
+export class Life {
+  readonly store: LifeStore;
+  readonly agent: Agent;
+  readonly #clock: DayClock;
+  readonly #log: DayLog;
+  readonly #intake: (batch: ReturnType<typeof framesOf>) => void;
+  /** The next frame. */
+  #frame: number;
+
+  constructor(log: DayLog, store: LifeStore, boot: number, said: Log, published: (message: Published) => void) {
+    this.store = store;
+    this.#log = log;
+    const kept = store.memory.recall(FEED) as { frame: number; elapsed: number } | undefined;
+    this.#frame = kept?.frame ?? 0;
+    // The agent looks around at whole seconds; an agent that is started at one goes on doing so.
+    const clock = new DayClock(Math.floor((kept?.elapsed ?? 0) / 1000) * 1000);
+    this.#clock = clock;
+    const link = {
+      connected: true,
+      publish: async (message: OutgoingMessage) => published({ ...message, elapsed: clock.elapsed }),
+    };
+    this.agent = new Agent(
+      vehicle.profile,
+      {
+        clock,
+        link,
+        log: said,
+        store: store.outbox,
+        memory: store.memory,
+        records: store.records,
+        deflate,
+        actuator: { actions: new Set(), actuate: async () => undefined },
+        verifier: { key: () => undefined, verify: () => false },
+        ledger: { data: emptyLedger, write: async () => undefined },
+      },
+      {
+        vin: VIN,
+        version: '1',
+        boot,
+        limit: Number.POSITIVE_INFINITY,
+        quality: () => (clock.elapsed < timeKnownAt ? 'none' : 'gnss'),
+        window: () => 100,
+      },
+    );
+    store.memory.keep(() => [[FEED, { frame: this.#frame, elapsed: clock.elapsed }]]);
+    this.#intake = this.agent.intake(new DbcDecoder(this.agent.wanted, vehicle.databases, log.buses));
+  }
+
+  /** The next frame to be fed. */
+  get frame(): number {
+    return this.#frame;
+  }
+
+  /** Feeds all frames before the `end`-th; `told` hears of each piece. */
+  async live(end: number, told: () => void = () => undefined): Promise<void> {
+    this.agent.start();
+    this.agent.up();
+    const { elapsed, count } = this.#log;
+    const last = Math.min(end, count);
+    while (this.#frame < last) {
+      const from = this.#frame;
+      await this.#pass(elapsed[from] as number);
+      const { due } = this.#clock;
+      let to = from + 1;
+      while (to < last && (elapsed[to] as number) < due) to++;
+      this.#clock.elapsed = Math.max(this.#clock.elapsed, elapsed[from] as number);
+      this.#frame = to;
+      this.#intake(framesOf(this.#log, from, to));
+      told();
+      await this.#turn();
+    }
+  }
+
+  /** Lets the rest of the day pass and stops the agent. */
+  async rest(): Promise<void> {
+    await this.#pass(DAY);
+    this.#clock.elapsed = DAY;
+    let done = false;
+    const stopped = this.agent.stop().then(() => {
+      done = true;
+    });
+    while (!done) await new Promise((resolve) => setImmediate(resolve));
+    await stopped;
+  }
+
+  async #pass(elapsed: number): Promise<void> {
+    while (this.#clock.due <= elapsed) {
+      this.#clock.serve();
+      await this.#turn();
+    }
+  }
+
+  /** Lets commits be made and messages go out. */
+  async #turn(): Promise<void> {
+    if (this.store.asked) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/**
+ * Runs the day. At each of `cuts`, indexes of frames in ascending order, the agent is gone without a word; the next one
+ * takes up what the last commit wrote, and the feed goes on from where it was then. A cut before a point that an earlier
+ * life has reached is left out.
+ */
+export async function runDay(log: DayLog, cuts: readonly number[] = []): Promise<DayOutcome> {
+  const published: Published[] = [];
+  const said = new MemoryLog();
+  let [commits, stateBytes, fed, faults, boot] = [0, 0, 0, 0, 0];
+  let store = new KillableStore();
+  for (const cut of [...cuts, log.count]) {
+    const life = new Life(log, store, ++boot, said, (message) => published.push(message));
+    const from = life.frame;
+    await life.live(cut);
+    if (boot > cuts.length) await life.rest();
+    commits += store.commits;
+    stateBytes += store.stateBytes;
+    fed += life.frame - from;
+    faults += life.agent.faults;
+    if (boot <= cuts.length) store = new KillableStore(store);
+  }
+  const records = Object.fromEntries(store.collections.map((name) => [name, store.all(name)]));
+  return { published, records, log: said, commits, stateBytes, fed, faults };
+}
