@@ -26,7 +26,7 @@ import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
 import { Confirmations } from './remotes/confirmation.ts';
-import { doors } from './remotes/doors.ts';
+import { remoteKinds } from './remotes/kinds.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import { Remotes } from './remotes/remotes.ts';
 import { Status } from './status.ts';
@@ -54,6 +54,8 @@ export interface AgentPorts {
   readonly records: RecordStore;
   /** Compresses telemetry; default: the portable one. */
   readonly deflate?: Deflate;
+  /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
+  readonly waker?: (at: number, due: () => void) => () => void;
 }
 
 export interface AgentOptions {
@@ -123,18 +125,23 @@ export class Agent implements LinkEvents {
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
     this.#mapping.resume();
-    ports.memory.keep(() => this.#recollection.states());
+    ports.memory.keep(() => this.#states());
     const confirmations = new Confirmations(this.status, clock);
     this.#remotes = new Remotes({
       ...ports,
       vin: options.vin,
-      kinds: [doors],
+      kinds: remoteKinds,
       rules: profile.commands,
       ledger: new Ledger(ports.ledger),
       status: this.status,
       confirmations,
       publisher: this.#outbox,
       quality: options.quality,
+      writer: this.#mapping,
+      thefts: this.#pipeline.thefts,
+      tracker: this.#pipeline.waypoints,
+      channels,
+      fed: new Set(profile.sources.map(({ path }) => path)),
     });
   }
 
@@ -270,6 +277,11 @@ export class Agent implements LinkEvents {
       startedAt: this.#startedAt,
       ...(behind === undefined ? {} : { behind }),
     });
+  }
+
+  *#states(): Generator<readonly [key: string, value: unknown]> {
+    yield* this.#recollection.states();
+    yield* this.#remotes.states();
   }
 
   #schedule(): void {

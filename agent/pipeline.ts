@@ -25,6 +25,7 @@ import type { Status } from './status.ts';
 export interface Pipeline {
   readonly status: StatusRecorder;
   readonly thefts: TheftRecorder;
+  readonly waypoints: WaypointRecorder;
   readonly recorders: readonly Recorder[];
 }
 
@@ -53,6 +54,7 @@ export function pipeline({
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
+  const waypoints = new WaypointRecorder(status, records, profile.waypoints, batch);
   const statusRecorder = new StatusRecorder(status, publisher);
   const recorders: readonly Recorder[] = [
     // First: alerts and collisions say during which trip they were.
@@ -69,7 +71,7 @@ export function pipeline({
       ...(deflate === undefined ? {} : { deflate }),
       ...(batch === undefined ? {} : { batch }),
     }),
-    new WaypointRecorder(status, records, profile.waypoints, batch),
+    waypoints,
     statusRecorder,
   ];
   for (const recorder of recorders) {
@@ -77,7 +79,7 @@ export function pipeline({
     const { channel } = recorder;
     if (channel !== undefined) channels.observe({ channel: channel.bind(recorder) });
   }
-  return { status: statusRecorder, thefts, recorders };
+  return { status: statusRecorder, thefts, waypoints, recorders };
 }
 
 function tellsOfCrashes({ sources }: VehicleProfile): boolean {

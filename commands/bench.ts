@@ -8,6 +8,7 @@ import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { remoteTypes } from '../protocol/schema/remote.ts';
 import { startCar } from './car.ts';
 import { makeDirectory } from './directory.ts';
 import { benchDirectory, type Rig, rigFile } from './rig.ts';
@@ -52,7 +53,7 @@ async function bench(options: Options): Promise<void> {
   const log = new StreamLog(process.stderr, options.log);
   const keys = join(data, 'keys');
   if ((await listKeys(keys)).length === 0) {
-    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: ['Doors'] });
+    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...remoteTypes] });
   }
   const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
   const url = options.broker ?? (broker?.url as string);

@@ -3,6 +3,7 @@ import { FrameActuator } from '../adapters/can/actuator.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
+import { wakeAt } from '../adapters/schedule/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type {
@@ -82,6 +83,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
       records: store.records,
       ledger,
       deflate,
+      waker: wakeAt,
       link: {
         get connected() {
           return link.connected;

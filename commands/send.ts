@@ -9,16 +9,10 @@ import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { downTopic, upTopic } from '../protocol/topics.ts';
 import { formatOf, Lines } from './output.ts';
 import { benchDirectory, brokerOf } from './rig.ts';
+import { explain } from './send/explain.ts';
+import { type Details, usages, wishOf } from './send/wishes.ts';
 
-/** Words of the command line and what they ask for. */
-const verbs: Record<string, Record<string, { kind: 'Doors'; body: object }>> = {
-  doors: {
-    lock: { kind: 'Doors', body: { state: 'Locked' } },
-    unlock: { kind: 'Doors', body: { state: 'Unlocked' } },
-  },
-};
-
-interface Options {
+interface Options extends Details {
   readonly broker?: string;
   readonly data: string;
   readonly keys?: string;
@@ -34,11 +28,26 @@ export function sendCommand(): Command {
     .description(
       `Signs a command and sends it to the car through the broker. A line per state {remoteActionId, type, status,
 failureCause?}: Accepted, SentToVehicle, then Success, AlreadyDone or Failed. Success means that the car showed it.
-Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.`,
+Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.
+
+What can be sent:
+  ${usages.join('\n  ')}
+
+Times are those of the car's clocks, such as 07:15; --days are Mon,Tue,…
+A longitude west of Greenwich begins with a minus: put -- before it.`,
     )
     .argument('<vin>', 'the car')
-    .argument('<what>', 'doors')
-    .argument('<action>', 'lock or unlock')
+    .argument('<what>', 'what it is about')
+    .argument('[words...]', 'what shall be done')
+    .option('--at <time>', 'when it starts: a time of day, or for charging once a date-time with its offset')
+    .option('--until <time>', 'when charging ends')
+    .option('--days <days>', 'on which days; every day without it')
+    .option('--slot <number>', 'place of the program, 1 to 4')
+    .option('--once', 'the program runs once')
+    .option('--level <number>', 'power of charging, 1 to 5')
+    .option('--type <type>', 'how far to charge: partial or full')
+    .option('--running <seconds>', 'between positions of a stolen car that drives, 5 or more')
+    .option('--shutdown <seconds>', 'between positions of a stolen car that stands, 60 or more')
     .option('--broker <url>', 'broker to send through; default: that of the bench in --data')
     .option('--data <dir>', 'directory of the bench', benchDirectory)
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
@@ -49,12 +58,8 @@ Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.`,
     .action(send);
 }
 
-async function send(vin: string, what: string, action: string, options: Options): Promise<void> {
-  const wish = verbs[what]?.[action];
-  if (wish === undefined) {
-    const known = Object.entries(verbs).map(([noun, actions]) => `${noun} ${Object.keys(actions).join('|')}`);
-    throw new VigieError('usage.wrong', `cannot send "${what} ${action}"; known: ${known.join(', ')}`);
-  }
+async function send(vin: string, what: string, words: readonly string[], options: Options): Promise<void> {
+  const wish = wishOf(what, words, detailsOf(options));
   const topic = downTopic(vin, 'remote');
   const signer = await CommandSigner.open(...(await keyOf(options)));
   const broker = brokerOf(options.broker, options.data);
@@ -72,7 +77,7 @@ async function send(vin: string, what: string, action: string, options: Options)
     const report = reportOn(id, message);
     if (report === undefined || seen.has(report.status)) return;
     seen.add(report.status);
-    lines.line(format === 'ndjson' ? JSON.stringify(report) : text(report));
+    lines.line(format === 'ndjson' ? JSON.stringify(report) : explain(report));
     if (['Success', 'AlreadyDone', 'Failed'].includes(report.status)) answer(report);
     else lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
   });
@@ -126,10 +131,10 @@ async function keyOf({ keys, key, data }: Options): Promise<[directory: string, 
   });
 }
 
-function text(report: RemoteReport): string {
-  const cause = report.failureCause === undefined ? '' : ` (${report.failureCause})`;
-  const detail = report.detail === undefined ? '' : `: ${report.detail}`;
-  return `${report.type} ${report.status}${cause}${detail}`;
+function detailsOf(options: Options): Details {
+  const { at, until, days, slot, once, level, type, running, shutdown } = options;
+  const all = { at, until, days, slot, once, level, type, running, shutdown };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Details;
 }
 
 function seconds(value: string): number {

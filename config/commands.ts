@@ -1,10 +1,11 @@
 /** The `commands` section of a profile. */
+import type { FailureCause } from '../protocol/errors.ts';
 import type { Slot } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
-import type { ChecksumInput, CommandInput, ConfirmInput, SendInput } from './profile-schema.ts';
+import type { ChecksumInput, CommandInput, ConfirmInput, RequirementInput, SendInput } from './profile-schema.ts';
 import { readDuration } from './quantities.ts';
 import type { Source } from './sources.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
@@ -41,9 +42,20 @@ export interface Confirm {
   readonly includes?: string;
 }
 
+/** What Status must show before the car is asked; exactly one of the members between `path` and `cause` is there. */
+export interface Requirement {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  readonly includes?: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  readonly cause: FailureCause;
+}
+
 export interface Command {
   readonly send: Send;
   readonly confirm: Confirm;
+  readonly requires?: readonly Requirement[];
   /** Milliseconds the car may take. */
   readonly within: number;
   readonly line: number;
@@ -65,12 +77,21 @@ export function readCommands(section: object, buses: BusNames, fed: Fed, finding
       const at = pointer('commands', kind, action);
       const { send, confirm } = readParts(input, at, buses, fed, findings);
       if (send === undefined || confirm === undefined || !findings.sound(at)) continue;
+      const requires = input.requires?.flatMap((entry, index) =>
+        readRequirement(entry, `${at}/requires/${index}`, fed, findings),
+      );
       const within = input.within === undefined ? profileDefaults.within : readDuration(input.within);
       if (send.for > within) {
         const message = 'frames would still be sent when the time to confirm is over';
         findings.error(`${at}/send/for`, message, 'make `within` longer');
       }
-      commands[`${kind}.${action}`] = { send, confirm, within, line: findings.line(at) };
+      commands[`${kind}.${action}`] = {
+        send,
+        confirm,
+        within,
+        ...(requires === undefined ? {} : { requires }),
+        line: findings.line(at),
+      };
     }
   }
   return commands;
@@ -155,6 +176,35 @@ function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findin
     checkConfirm(slot, input, at, fed, findings);
   }
   return { path, ...(equals === undefined ? {} : { equals }), ...(includes === undefined ? {} : { includes }) };
+}
+
+/** A condition that could never hold would refuse every command. */
+function readRequirement(input: RequirementInput, at: string, fed: Fed, findings: Findings): Requirement[] {
+  const { path, equals, includes, atMost, atLeast } = input;
+  const slot = slotAt(path, `${at}/path`, findings);
+  const given = (['equals', 'includes', 'atMost', 'atLeast'] as const).filter((member) => input[member] !== undefined);
+  const [member] = given;
+  if (member === undefined || given.length > 1) {
+    findings.error(at, 'exactly one of `equals`, `includes`, `atMost` and `atLeast` must be there');
+    return [];
+  }
+  if (slot === undefined) return [];
+  const bound = atMost ?? atLeast;
+  if (bound !== undefined && slot.kind !== 'quantity') {
+    findings.error(`${at}/${member}`, `${path} is no number`, 'write equals: or includes:');
+    return [];
+  }
+  if (bound === undefined && (slot.kind === 'set') !== (includes !== undefined)) {
+    findings.error(`${at}/${member}`, `${path} is ${slot.kind === 'set' ? 'a' : 'no'} set of names`);
+    return [];
+  }
+  const fault = misfit(slot, bound ?? (includes === undefined ? (equals as FixedValue) : [includes]));
+  if (fault !== undefined) findings.error(`${at}/${member}`, fault.message, fault.fix);
+  else if (!fed.paths.has(path)) {
+    const message = `nothing under status gives ${path} a value: the command would always be refused`;
+    findings.error(`${at}/path`, message, 'add it to status');
+  } else return [input];
+  return [];
 }
 
 function checkConfirm(slot: Slot, input: ConfirmInput, at: string, fed: Fed, findings: Findings): void {

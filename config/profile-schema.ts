@@ -1,6 +1,7 @@
 /** The form of a vehicle profile. What its members mean for Status is checked in profile.ts and what it imports. */
 import Type, { type Static, type TSchema } from 'typebox';
 import { channels } from '../protocol/channels.ts';
+import { failureCauses } from '../protocol/errors.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
 
@@ -150,8 +151,31 @@ const confirm = closed(
   'How Status shows that the car has done it',
 );
 
+const requirement = closed(
+  {
+    path: path('Status path that must show it, from a reading that is not stale'),
+    equals: Type.Optional(
+      Type.Unsafe<string | number | boolean>({
+        type: ['string', 'number', 'boolean'],
+        description: 'The value it must have',
+        'x-expected': 'a text, a number, or true or false',
+      }),
+    ),
+    includes: Type.Optional(line('For a set: the name that must be in it')),
+    atMost: Type.Optional(number("The highest number it may have, in the path's unit")),
+    atLeast: Type.Optional(number("The lowest number it may have, in the path's unit")),
+    cause: choice(failureCauses, 'What the command fails with when it is not shown'),
+  },
+  'A condition without which the car is not asked; it takes the place of the built-in one on the same path',
+);
+
 const command = closed(
-  { send, confirm, within: Type.Optional(duration('Time the car may take; later is a failure')) },
+  {
+    send,
+    confirm,
+    within: Type.Optional(duration('Time the car may take; later is a failure')),
+    requires: Type.Optional(listOf(requirement, 1, 'Conditions besides the built-in ones')),
+  },
   'One thing the car can be asked to do',
 );
 
@@ -307,4 +331,5 @@ export type TelemetryInput = Static<typeof telemetryRule>;
 export type CommandInput = Static<typeof command>;
 export type SendInput = Static<typeof send>;
 export type ConfirmInput = Static<typeof confirm>;
+export type RequirementInput = Static<typeof requirement>;
 export type ChecksumInput = Static<typeof checksum>;

@@ -3,12 +3,21 @@ import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { Clock } from '../ports.ts';
 import type { Confirmation } from '../profile.ts';
 import type { Status, StatusObserver } from '../status.ts';
+import type { End } from './diagnosis.ts';
+
+/** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */
+export type Ending = 'shown' | 'late' | End;
 
 /** Watches Status for what the car must show before a command counts as done. */
 export class Confirmations implements StatusObserver {
   readonly #status: Status;
   readonly #clock: Clock;
-  readonly #waiting = new Set<{ slot: Slot; rule: Confirmation; settle: (shown: boolean) => void }>();
+  readonly #waiting = new Set<{
+    readonly slot: Slot;
+    readonly rule: Confirmation;
+    readonly ends: readonly End[];
+    settle: (ending: Ending) => void;
+  }>();
 
   constructor(status: Status, clock: Clock) {
     this.#status = status;
@@ -22,20 +31,20 @@ export class Confirmations implements StatusObserver {
     return this.#status.fresh(slot, this.#clock.now()) && satisfies(rule, this.#status.value(slot));
   }
 
-  /** Resolves true as soon as Status shows the result, false after `within` ms. */
-  async wait(rule: Confirmation, within: number): Promise<boolean> {
-    if (this.shown(rule)) return true;
-    return new Promise<boolean>((resolve) => {
-      const waiting = { slot: slotOf(rule), rule, settle: resolve };
+  /** Resolves as soon as Status shows the result or changes to one of `ends`, else after `within` ms. */
+  async wait(rule: Confirmation, within: number, ends: readonly End[] = []): Promise<Ending> {
+    if (this.shown(rule)) return 'shown';
+    return new Promise<Ending>((resolve) => {
+      const waiting = { slot: slotOf(rule), rule, ends, settle: resolve };
       const cancel = this.#clock.after(within, () => {
         this.#waiting.delete(waiting);
         // A value that did not change but became fresh again is shown too.
-        resolve(this.shown(rule));
+        resolve(this.shown(rule) ? 'shown' : 'late');
       });
-      waiting.settle = (shown) => {
+      waiting.settle = (ending) => {
         cancel();
         this.#waiting.delete(waiting);
-        resolve(shown);
+        resolve(ending);
       };
       this.#waiting.add(waiting);
     });
@@ -43,7 +52,12 @@ export class Confirmations implements StatusObserver {
 
   changed(slot: Slot, value: SlotValue): void {
     for (const waiting of this.#waiting) {
-      if (waiting.slot === slot && satisfies(waiting.rule, value)) waiting.settle(true);
+      if (waiting.slot === slot && satisfies(waiting.rule, value)) {
+        waiting.settle('shown');
+        continue;
+      }
+      const end = waiting.ends.find((candidate) => candidate.slot === slot && candidate.value === value);
+      if (end !== undefined) waiting.settle(end);
     }
   }
 }

@@ -1,8 +1,11 @@
-import { decodeBody } from '../../protocol/command.ts';
+import { readBody } from './body.ts';
 import type { RemoteKind } from './kind.ts';
 
-/** Central locking. `forced` is deprecated in the interface: accepted and without effect. */
+/** Central locking. */
 export const doors: RemoteKind = {
   type: 'Doors',
-  action: (body) => (decodeBody('Doors', body).state === 'Locked' ? 'doors.lock' : 'doors.unlock'),
+  plan: (body) => ({
+    actions: [readBody('Doors', body).state === 'Locked' ? 'doors.lock' : 'doors.unlock'],
+    effects: [],
+  }),
 };

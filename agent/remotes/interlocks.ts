@@ -1,35 +1,174 @@
-import type { ErrorCode } from '../../protocol/errors.ts';
-import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import type { ErrorCode, FailureCause } from '../../protocol/errors.ts';
+import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
+import type { Refusal } from './plan.ts';
+
+/** What a path of Status must show, from a reading that is not stale: one of the members beside `path` is there. */
+export interface Condition {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  /** For a set: the name that must be in it. */
+  readonly includes?: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
 
 /** What must hold, as the car itself shows it now, before an action may touch the car. */
 export interface Interlock {
   readonly action: string;
-  readonly slot: Slot;
-  /** Called only with a fresh value: an unknown or stale one refuses, because unknown is not safe. */
-  readonly holds: (value: unknown) => boolean;
+  /** One of them must hold. */
+  readonly any: readonly Condition[];
   readonly refusal: ErrorCode;
   /** For people: what the car should be like. */
   readonly demand: string;
+  /** Holds also for a car whose profile feeds none of the paths: it has no such part. */
+  readonly onlyIfFed?: true;
+}
+
+/** A condition of the profile; it takes the place of what the table says of the same path. */
+export interface Requirement extends Condition {
+  /** Failure cause of the interface. */
+  readonly cause: FailureCause;
 }
 
 /** Above this a door must not open from afar, km/h. */
 export const WALKING_SPEED = 6;
+/** A standing car's speed sensor may still say this, km/h. */
+const STANDING = 1;
+/** Charge of the traction battery, or of the tank, below which the cabin is not conditioned off the cable, %. */
+const RESERVE = 20;
 
-/** One line per condition; an action with no line has none. */
+const CHARGING = 'energies.Electric.extension.electric.charging';
+const PLUGGED: Condition = { path: `${CHARGING}.plugged`, equals: true };
+const inUse = 'command.vehicleInUse';
+
+/** Every door, flap and window that Status knows. */
+const openings: readonly Slot[] = slots.filter(({ path }) => path.startsWith('doorsState.opening.'));
+
+/** One line per condition; an action with no line has none. Unknown and stale values refuse: unknown is not safe. */
 export const interlocks: readonly Interlock[] = [
+  speed('doors.unlock', WALKING_SPEED),
+  speed('lights.on', STANDING),
+  speed('horn.on', STANDING),
+  speed('immobilization.on', 0),
   {
-    action: 'doors.unlock',
-    slot: slotByPath.get('kinetic.speed') as Slot,
-    holds: (speed) => typeof speed === 'number' && speed <= WALKING_SPEED,
-    refusal: 'command.vehicleInUse',
-    demand: `speed known and at most ${WALKING_SPEED} km/h`,
+    action: 'immobilization.on',
+    any: [
+      { path: 'ignition.type', equals: 'Stop' },
+      { path: 'powertrain.status', equals: 'Stopped' },
+      { path: 'powertrain.status', equals: 'NotRunning' },
+    ],
+    refusal: inUse,
+    demand: 'the engine stopped',
+  },
+  {
+    action: 'charging.start',
+    any: [PLUGGED],
+    refusal: 'command.chargingStation',
+    demand: 'a cable plugged in',
+  },
+  {
+    action: 'preconditioning.start',
+    any: [{ path: 'doorsState.opening.Driver.state', equals: 'Closed' }],
+    refusal: 'command.doorsOpen',
+    demand: 'the driver’s door closed',
+  },
+  ...openings.map(
+    ({ path }): Interlock => ({
+      action: 'preconditioning.start',
+      any: [{ path, equals: 'Closed' }],
+      refusal: 'command.doorsOpen',
+      demand: 'doors and windows closed',
+      onlyIfFed: true,
+    }),
+  ),
+  {
+    action: 'preconditioning.start',
+    any: [
+      PLUGGED,
+      { path: 'energies.Electric.level', atLeast: RESERVE },
+      { path: 'energies.Fuel.level', atLeast: RESERVE },
+    ],
+    refusal: 'command.batteryLow',
+    demand: `at least ${RESERVE} % of energy, or a cable plugged in`,
   },
 ];
 
-/** The first interlock that refuses `action` now. */
-export function refuses(action: string, status: StatusReader, now: number): Interlock | undefined {
-  return interlocks.find(
-    (lock) => lock.action === action && !(status.fresh(lock.slot, now) && lock.holds(status.value(lock.slot))),
-  );
+export interface Circumstances {
+  readonly status: StatusReader;
+  /** UTC ms. */
+  readonly now: number;
+  /** Paths of Status that the profile feeds. */
+  readonly fed: ReadonlySet<string>;
+  /** What the profile asks for besides. */
+  readonly requires?: readonly Requirement[];
 }
+
+/** Why `action` must not be done now, by the first interlock that does not hold. */
+export function refuses(action: string, circumstances: Circumstances): Refusal | undefined {
+  const { requires = [], fed } = circumstances;
+  for (const { action: of, any, refusal, demand, onlyIfFed } of interlocks) {
+    if (of !== action) continue;
+    if (any.some(({ path }) => requires.some((own) => own.path === path))) continue;
+    if (onlyIfFed === true && !any.some(({ path }) => fed.has(path))) continue;
+    if (any.some((condition) => holds(condition, circumstances))) continue;
+    const paths = [...new Set(any.map(({ path }) => path))].join(' or ');
+    return { code: refusal, detail: `refused: ${paths} must show ${demand}` };
+  }
+  for (const own of requires) {
+    if (holds(own, circumstances)) continue;
+    return { code: codes[own.cause], detail: `refused: ${own.path} must be ${wanted(own)}, by the profile` };
+  }
+  return undefined;
+}
+
+/** True when Status shows it, from a reading that is not stale. */
+export function holds(condition: Condition, { status, now }: Pick<Circumstances, 'status' | 'now'>): boolean {
+  const slot = slotByPath.get(condition.path);
+  if (slot === undefined || !status.fresh(slot, now)) return false;
+  const value = status.value(slot);
+  const { equals, includes, atMost, atLeast } = condition;
+  if (includes !== undefined) return Array.isArray(value) && value.includes(includes);
+  if (equals !== undefined) return value === equals;
+  if (typeof value !== 'number') return false;
+  return (atMost ?? atLeast) !== undefined && value <= (atMost ?? value) && value >= (atLeast ?? value);
+}
+
+function speed(action: string, limit: number): Interlock {
+  return {
+    action,
+    any: [{ path: 'kinetic.speed', atMost: limit }],
+    refusal: inUse,
+    demand: `speed known and at most ${limit} km/h`,
+  };
+}
+
+function wanted({ equals, includes, atMost, atLeast }: Condition): string {
+  if (includes !== undefined) return includes;
+  if (equals !== undefined) return String(equals);
+  return atMost !== undefined ? `at most ${atMost}` : `at least ${atLeast}`;
+}
+
+/** The code of the failure that a profile names by its cause. */
+const codes: Readonly<Record<FailureCause, ErrorCode>> = {
+  GeneralError: 'configuration.wrong',
+  VehicleError: 'command.unconfirmed',
+  WrongCommand: 'command.unsupported',
+  VehicleConnectionTimeout: 'command.asleep',
+  MissingRights: 'command.forbidden',
+  NotPossibleDueToVehicleBatteryLevel: 'command.batteryLow',
+  NotPossibleDueToVehiclePrivacyLevel: 'command.private',
+  TooManyWakeUpsOverMonth: 'command.wakeUpsUsed',
+  TooManyRequestInShortTime: 'command.tooFast',
+  SameActionInProgress: 'command.busy',
+  NotPossibleDueToVehicleStolenState: 'command.stolen',
+  VehicleInUse: 'command.vehicleInUse',
+  TooManyRequestSent: 'command.tooMany',
+  DoorsOpen: 'command.doorsOpen',
+  VehicleErrorOrCidInside: 'command.keyPerhapsInside',
+  CidInside: 'command.keyInside',
+  ExternalChargingSystemError: 'command.chargingStation',
+  VehicleChargingSystemError: 'command.chargingFault',
+  VehicleIsNotLocked: 'command.notLocked',
+  CanceledByDriver: 'command.canceled',
+};

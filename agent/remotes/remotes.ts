@@ -1,20 +1,33 @@
-import { type Command, openCommand } from '../../protocol/command.ts';
-import { type ErrorCode, factOf, VigieError } from '../../protocol/errors.ts';
+import type { CommandBodyKind } from '../../protocol/command.ts';
+import { encodeBody } from '../../protocol/command.ts';
+import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
-import type { RemoteStatus } from '../../protocol/schema/remote.ts';
-import type { Actuator, Clock, Log, Publisher, SignatureVerifier } from '../ports.ts';
-import type { CommandRule } from '../profile.ts';
+import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
+import type { RemoteStatus, RemoteType } from '../../protocol/schema/remote.ts';
+import type { Channels } from '../channels.ts';
+import type { StatusWriter } from '../mapping.ts';
+import type { Clock, Log, Memory, Publisher, SignatureVerifier } from '../ports.ts';
+import { Schedule } from '../schedule.ts';
 import type { StatusReader } from '../status.ts';
+import { admit, attempt, fromHex, hex, logUnanswered } from './admission.ts';
+import { ignoredMember } from './body.ts';
+import { carRefuses, hidden, powerRefuses, rateRefuses } from './checks.ts';
 import type { Confirmations } from './confirmation.ts';
-import { refuses } from './interlocks.ts';
-import type { RemoteKind } from './kind.ts';
-import { type ActionRecord, final, type Ledger } from './ledger.ts';
+import { Errands, type Waker } from './errands.ts';
+import { Execution, type RemoteActuator, type RemoteRule } from './execution.ts';
+import type { Parts, RemoteKind } from './kind.ts';
+import type { ActionRecord, Ledger } from './ledger.ts';
+import type { Plan, Refusal } from './plan.ts';
+import { alwaysAwake, DAY, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
+import { type Errand, Programs } from './programs.ts';
+import { type Progress, Reports } from './reports.ts';
+import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 
 export interface RemotesOptions {
   readonly vin: string;
   readonly kinds: readonly RemoteKind[];
-  readonly rules: Readonly<Record<string, CommandRule>>;
-  readonly actuator: Actuator;
+  readonly rules: Readonly<Record<string, RemoteRule>>;
+  readonly actuator: RemoteActuator;
   readonly verifier: SignatureVerifier;
   readonly ledger: Ledger;
   readonly status: StatusReader;
@@ -23,28 +36,92 @@ export interface RemotesOptions {
   readonly clock: Clock;
   readonly quality: () => ClockQuality;
   readonly log: Log;
+  /** Shows programs in Status. */
+  readonly writer: StatusWriter;
+  readonly thefts: Thefts;
+  /** Follows a stolen car; without it that is refused. */
+  readonly tracker?: Tracker | undefined;
+  readonly channels?: Channels;
+  /** Paths of Status and channels that the profile feeds. */
+  readonly fed: ReadonlySet<string>;
+  readonly power?: Power;
+  readonly limits?: Partial<Limits>;
+  /** Time zone of programs, a name of the IANA data base. */
+  readonly zone?: string;
+  /** Where the copy of the ledger is kept. */
+  readonly memory?: Pick<Memory, 'recall'>;
+  readonly waker?: Waker;
 }
 
-/** Characters of a detail that fit into its schema. */
-const DETAIL = 256;
-
+/** Key of the ledger's copy in {@link Memory}. */
+const COPY = 'remotes';
 /** Clocks of sender and car may differ by this much, ms. */
 const SKEW = 5 * 60_000;
+const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVehicle']);
+
+/** A command, from a sender or from the schedule. */
+interface Order {
+  readonly id: string;
+  readonly type: RemoteType;
+  readonly body: Uint8Array;
+  /** UTC ms. */
+  readonly issued: number;
+  readonly expires: number;
+  readonly correlation: Uint8Array | undefined;
+  /** It comes from the car itself. */
+  readonly own: boolean;
+}
 
 /**
- * Carries out signed commands, each at most once: verify, interlocks, actuate, wait until Status shows the result.
- * Every state is on disk before it is published, and published before the next step is taken.
+ * Carries out signed commands and what they have planned, each at most once. Every state is on disk before it is
+ * published, and published before the next step is taken. docs/commands.md has the order of the checks.
  */
 export class Remotes {
-  /** Messages that were no command of a trusted key. They are never answered: an answer would let anybody on the
-   *  broker speak about a command that was not theirs. */
+  /** Messages that were no command of a trusted key. They are never answered. */
   unsigned = 0;
   readonly #o: RemotesOptions;
+  readonly #limits: Limits;
+  readonly #power: Power;
+  readonly #parts: Parts;
+  readonly #schedule = new Schedule();
+  readonly #reports: Reports;
+  readonly #execution: Execution;
+  /** Kinds and groups of actions in progress, with the command. */
   readonly #running = new Map<string, string>();
-  #stopped = false;
+  readonly #errands: Errands;
 
   constructor(options: RemotesOptions) {
     this.#o = options;
+    const { ledger, clock, status, writer, thefts, tracker, zone = DEFAULT_ZONE } = options;
+    const now = (): number => clock.now();
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#power = options.power ?? alwaysAwake;
+    this.#parts = {
+      programs: new Programs({ schedule: this.#schedule, writer, status, zone, now }),
+      thefts,
+      tracking: new Tracking(thefts, tracker),
+      hidden: () => hidden({ status, thefts }),
+      now,
+    };
+    this.#reports = new Reports({ ...options, now });
+    this.#execution = new Execution({ ...options, power: this.#power, reports: this.#reports });
+    this.#errands = new Errands({
+      ...this.#parts,
+      schedule: this.#schedule,
+      clock,
+      log: options.log,
+      waker: options.waker,
+      timeKnown: () => this.#timeKnown(),
+      carryOut: this.#runErrand,
+    });
+    ledger.recall(options.memory?.recall(COPY));
+    this.#restore(ledger.kept);
+    ledger.keep(() => this.#kept());
+  }
+
+  /** State for {@link Memory}. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    yield [COPY, this.#o.ledger.copy];
   }
 
   /**
@@ -52,215 +129,215 @@ export class Remotes {
    * settles it by what the car shows then.
    */
   stop(): void {
-    this.#stopped = true;
+    this.#reports.stop();
+    this.#errands.stop();
   }
 
   /** A message of the `remote` down topic. Never rejects. */
   async receive(payload: Uint8Array, correlation?: Uint8Array): Promise<void> {
-    if (this.#stopped) return;
-    try {
-      const command = this.#verify(payload);
-      if (command !== undefined) await this.#carryOut(command.command, command.key, correlation);
-    } catch (error) {
-      this.#o.log.error('a command ended in an error', { error: (error as Error).message });
-    }
+    if (this.#reports.stopped) return;
+    await this.#guarded(async () => {
+      const admitted = admit(payload, this.#o);
+      if ('code' in admitted) {
+        this.#leaveUnanswered(admitted);
+        return;
+      }
+      const { command, key, rights } = admitted;
+      const { id, kind: type, body, issued, expires } = command;
+      const order: Order = { id, type, body, issued, expires, correlation, own: false };
+      const known = this.#o.ledger.find(id);
+      if (known !== undefined) {
+        // The same command again gets the same answer, and nothing is done.
+        await this.#reports.tell(this.#progress(known, correlation));
+        return;
+      }
+      await this.#makeUp();
+      if (this.#o.ledger.forgot(issued) || !this.#o.ledger.use(key, command.counter)) {
+        // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to
+        // make the car contradict what it once said about it.
+        this.#leaveUnanswered({ code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
+        return;
+      }
+      await this.#carryOut(order, rights);
+    });
   }
 
   /**
    * Settles what an earlier run left open, without doing anything to the car: what had been sent is done if the car
-   * shows it in time, everything else failed.
+   * shows it in time, everything else failed. From then on the schedule is carried out.
    */
   async resume(): Promise<void> {
-    await Promise.all(
-      this.#o.ledger.unfinished().map(async (action) => {
-        const rule = this.#o.rules[action.action];
-        const sent = action.status === 'SentToVehicle' && rule !== undefined;
-        const done = sent && (await this.#o.confirmations.wait(rule.confirm, rule.within));
-        if (done) await this.#advance(action, 'Success');
-        else await this.#fail(action, 'command.interrupted', 'the agent was restarted before the car had confirmed');
-      }),
+    const { ledger } = this.#o;
+    // What is begun from now on is not of the earlier run.
+    const unfinished = ledger.unfinished();
+    const untold = ledger.untold();
+    for (const record of unfinished) this.#occupy(record, this.#planOf(record));
+    await this.#guarded(() => this.#makeUp());
+    this.#errands.start();
+    for (const record of untold) await this.#reports.tell(this.#progress(record));
+    await Promise.all(unfinished.map((record) => this.#settle(record)));
+  }
+
+  async #settle(record: ActionRecord): Promise<void> {
+    const progress = this.#progress(record);
+    const plan = this.#planOf(record);
+    try {
+      const sent = record.status === 'SentToVehicle' && plan !== undefined;
+      if (sent && (await this.#execution.shown(plan))) await this.#reports.advance(progress, 'Success');
+      else {
+        const detail = 'the agent was restarted before the car had confirmed';
+        await this.#reports.fail(progress, { code: 'command.interrupted', detail });
+      }
+    } finally {
+      this.#release(record);
+    }
+  }
+
+  /** The same is not begun until this has ended. */
+  #occupy({ id, type }: ActionRecord, plan: Plan | undefined): void {
+    for (const group of groupsOf(type, plan)) this.#running.set(group, id);
+  }
+
+  #release({ id }: ActionRecord): void {
+    for (const [group, running] of this.#running) if (running === id) this.#running.delete(group);
+  }
+
+  #planOf({ type, body, action }: ActionRecord): Plan | undefined {
+    const kind = this.#o.kinds.find((candidate) => candidate.type === type);
+    if (kind === undefined || body === undefined) return action === '' ? undefined : { actions: [action], effects: [] };
+    const plan = attempt(() => kind.plan(fromHex(body), this.#parts));
+    return plan instanceof VigieError ? undefined : plan;
+  }
+
+  async #carryOut(order: Order, rights: readonly string[]): Promise<void> {
+    const { id, type, body } = order;
+    const { kinds, ledger, log } = this.#o;
+    const kind = kinds.find((candidate) => candidate.type === type);
+    const blank: ActionRecord = { id, type, action: '', status: 'Accepted', at: this.#o.clock.now() };
+    let progress = this.#progress(blank, order.correlation);
+    const fail = (refusal: Refusal): Promise<void> => this.#reports.fail(progress, refusal);
+    if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
+    if (kind === undefined) return fail(unsupported(`this agent does not carry out ${type}`));
+    const late = this.#late(order);
+    if (late !== undefined) return fail(late);
+    const plan = attempt(() => kind.plan(body, this.#parts));
+    if (plan instanceof VigieError) return fail({ code: plan.code, detail: plan.message });
+    const missing = this.#execution.missing(plan);
+    if (missing !== undefined) return fail(unsupported(`the vehicle profile has no ${missing}`));
+    const ignored = ignoredMember(type as CommandBodyKind, body);
+    if (ignored !== undefined) log.info('a deprecated member has no effect', { id, type, member: ignored });
+    progress = this.#progress({ ...blank, action: plan.actions.join(), body: hex(body) }, order.correlation);
+
+    const running = groupsOf(type, plan).map((group) => this.#running.get(group));
+    const other = running.find((command) => command !== undefined);
+    if (other !== undefined) return fail({ code: 'command.busy', detail: `command ${other} is in progress` });
+    const refusal = this.#refusal(order, kind);
+    if (refusal !== undefined) return fail(refusal);
+    this.#occupy(blank, plan);
+    try {
+      const now = this.#o.clock.now();
+      if (!order.own) ledger.accept({ type, at: now }, now - DAY);
+      progress = await this.#reports.advance(progress, 'Accepted');
+      // What the car as a whole forbids may have changed on the way, a theft declared: it is asked again before each step.
+      const stillAllowed = (): Refusal | undefined => this.#late(order) ?? carRefuses(kind, this.#o);
+      progress = await this.#execution.run(progress, plan, stillAllowed, (at) => ledger.wake(at, at - MONTH));
+    } catch (error) {
+      const code: ErrorCode = error instanceof VigieError ? error.code : 'command.interrupted';
+      await fail({ code, detail: (error as Error).message });
+    } finally {
+      this.#release(blank);
+      this.#errands.arm();
+    }
+  }
+
+  /** Checks of the car as a whole, in their order. */
+  #refusal(order: Order, kind: RemoteKind): Refusal | undefined {
+    const { ledger, clock } = this.#o;
+    const now = clock.now();
+    const awake = this.#power.awake();
+    return (
+      (order.own ? undefined : rateRefuses(kind, ledger, this.#limits, now)) ??
+      carRefuses(kind, this.#o) ??
+      powerRefuses(kind, { ...this.#o, limits: this.#limits, awake, now })
     );
   }
 
-  /** The command, when it is authentic, for this car, and not a replay. */
-  #verify(payload: Uint8Array): { command: Command; key: string } | undefined {
-    const { verifier, log, vin } = this.#o;
-    const opened = attempt(() => openCommand(payload));
-    if (opened instanceof VigieError) {
-      this.unsigned++;
-      log.warn('a message is no command', { error: opened.message });
-      return undefined;
-    }
-    const key = verifier.key(opened.keyId);
-    if (
-      key === undefined ||
-      key.algorithm !== opened.algorithm ||
-      !verifier.verify(opened.keyId, opened.toBeSigned, opened.signature)
-    ) {
-      this.unsigned++;
-      log.warn('a command was not signed by a key this car trusts', {
-        code: 'command.unsigned' satisfies ErrorCode,
-        key: hex(opened.keyId),
-      });
-      return undefined;
-    }
-    if (opened.command.vin !== vin) {
-      this.unsigned++;
-      log.warn('a command is for another car', { vin: opened.command.vin });
-      return undefined;
-    }
-    return { command: opened.command, key: hex(opened.keyId) };
-  }
-
-  async #carryOut(command: Command, key: string, correlation: Uint8Array | undefined): Promise<void> {
-    const { ledger, clock, kinds, log, rules, verifier } = this.#o;
-    const known = ledger.find(command.id);
-    if (known !== undefined) {
-      // The same command again gets the same answer, and nothing is done.
-      await this.#publish(known, correlation);
-      return;
-    }
-    let action: ActionRecord = { id: command.id, type: command.kind, action: '', status: 'Accepted', at: clock.now() };
-    if (!ledger.use(key, command.counter)) {
-      // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to make
-      // the car contradict what it once said about it.
-      this.unsigned++;
-      log.warn('a command was refused: its counter was used before', {
-        code: 'command.replayed' satisfies ErrorCode,
-        id: command.id,
-      });
-      return;
-    }
-    const kind = kinds.find((candidate) => candidate.type === command.kind);
-    const trusted = verifier.key(fromHex(key));
-    const fail = (code: ErrorCode, detail: string): Promise<void> => this.#fail(action, code, detail, correlation);
-
-    if (trusted === undefined || !trusted.kinds.includes(command.kind)) {
-      return fail('command.forbidden', `the key has no right to ${command.kind}`);
-    }
-    if (kind === undefined) return fail('command.unsupported', `this agent does not carry out ${command.kind}`);
-    const late = this.#late(command);
-    if (late !== undefined) return fail('command.expired', late);
-    const name = attempt(() => kind.action(command.body));
-    if (name instanceof VigieError) return fail('command.malformed', name.message);
-    action = { ...action, action: name };
-    const rule = rules[name];
-    if (rule === undefined || !this.#o.actuator.actions.has(name)) {
-      return fail('command.unsupported', `the vehicle profile has no ${name}`);
-    }
-    const other = this.#running.get(kind.type);
-    if (other !== undefined) return fail('command.busy', `command ${other} is in progress`);
-    this.#running.set(kind.type, command.id);
-    try {
-      action = await this.#advance(action, 'Accepted', correlation);
-      action = await this.#advance(action, 'SentToVehicle', correlation);
-      if (this.#o.confirmations.shown(rule.confirm)) {
-        await this.#advance(action, 'AlreadyDone', correlation);
-        return;
-      }
-      const lock = refuses(name, this.#o.status, clock.now());
-      if (lock !== undefined) {
-        await fail(lock.refusal, `refused: ${lock.slot.path} must show ${lock.demand}`);
-        return;
-      }
-      const late = this.#late(command);
-      if (late !== undefined) {
-        await fail('command.expired', late);
-        return;
-      }
-      await this.#actuate(action, rule, correlation);
-    } catch (error) {
-      if (!(error instanceof VigieError)) throw error;
-      await fail(error.code, error.message);
-    } finally {
-      this.#running.delete(kind.type);
-    }
-  }
-
-  async #actuate(action: ActionRecord, rule: CommandRule, correlation: Uint8Array | undefined): Promise<void> {
-    const confirmed = this.#o.confirmations.wait(rule.confirm, rule.within);
-    try {
-      await this.#o.actuator.actuate(action.action);
-    } catch (error) {
-      await this.#fail(action, 'command.actuation', (error as Error).message, correlation);
-      return;
-    }
-    if (await confirmed) await this.#advance(action, 'Success', correlation);
-    else
-      await this.#fail(action, 'command.unconfirmed', `the car did not show it within ${rule.within} ms`, correlation);
-  }
-
   /** Why the command is too late, if it is. A car that does not know the time cannot say that it is not. */
-  #late(command: Command): string | undefined {
+  #late({ expires, issued, own }: Order): Refusal | undefined {
     const now = this.#o.clock.now();
-    if (this.#o.quality() === 'none') return 'the car does not know the time';
-    if (now > command.expires) return `it expired ${Math.ceil((now - command.expires) / 1000)} s ago`;
-    if (command.issued > now + SKEW) return 'it was issued in the future: the clocks of sender and car disagree';
-    return undefined;
+    const late = (detail: string): Refusal => ({ code: 'command.expired', detail });
+    if (!this.#timeKnown()) return late('the car does not know the time');
+    if (now > expires) return late(`it expired ${Math.ceil((now - expires) / 1000)} s ago`);
+    if (own || issued <= now + SKEW) return undefined;
+    return late('it was issued in the future: the clocks of sender and car disagree');
   }
 
-  async #advance(action: ActionRecord, status: RemoteStatus, correlation?: Uint8Array): Promise<ActionRecord> {
-    const next: ActionRecord = { ...action, status, at: this.#o.clock.now() };
-    await this.#keep(next, correlation);
-    return next;
-  }
-
-  async #fail(action: ActionRecord, code: ErrorCode, detail: string, correlation?: Uint8Array): Promise<void> {
-    this.#o.log.warn('a command failed', { id: action.id, type: action.type, code, detail });
-    await this.#keep({ ...action, ...failure(code, detail), at: this.#o.clock.now() }, correlation);
-  }
-
-  /**
-   * Writes a state down and publishes it. A disk that refuses stops a command that is not finished, because what
-   * follows could not be kept from happening twice; a final state is published all the same.
-   */
-  async #keep(action: ActionRecord, correlation: Uint8Array | undefined): Promise<void> {
-    if (this.#stopped) return;
-    try {
-      await this.#o.ledger.record(action);
-    } catch (error) {
-      if (!final(action.status)) throw error;
-      this.#o.log.error('the outcome of a command could not be written down', { error: (error as Error).message });
-    }
-    await this.#publish(action, correlation);
-  }
-
-  async #publish(action: ActionRecord, correlation: Uint8Array | undefined): Promise<void> {
-    const { id, type, status, failureCause, detail } = action;
-    const report = {
-      remoteActionId: id,
+  /** Carries out what a program has come to, by an id of its own: at most once, as any command. */
+  readonly #runErrand = ({ type, body, window }: Errand, id: string, due: number): void => {
+    const bytes = encodeBody(type as CommandBodyKind, body);
+    const order: Order = {
+      id,
       type,
-      status,
-      ...(failureCause === undefined ? {} : { failureCause }),
-      ...(detail === undefined ? {} : { detail: detail.slice(0, DETAIL) }),
+      body: bytes,
+      issued: due,
+      expires: due + window,
+      correlation: undefined,
+      own: true,
     };
-    try {
-      await this.#o.publisher.secure('remote', report, correlation === undefined ? {} : { correlation });
-    } catch (error) {
-      // The outbox sends what the disk refused; only a command that is not finished must not go on.
-      if (!final(status)) throw error;
+    void this.#guarded(async () => {
+      if (this.#o.ledger.find(id) === undefined) await this.#carryOut(order, [type]);
+    });
+  };
+
+  #progress(record: ActionRecord, correlation?: Uint8Array): Progress {
+    const quiet = this.#o.kinds.find(({ type }) => type === record.type)?.quiet === true;
+    return { record, correlation, untold: quiet ? BEFORE_SENT : new Set() };
+  }
+
+  #kept(): Readonly<Record<string, unknown>> {
+    const { programs, tracking } = this.#parts;
+    return { programs: programs.state(), schedule: this.#schedule.state(), tracking: tracking.state() };
+  }
+
+  #restore({ programs, schedule, tracking }: Readonly<Record<string, unknown>>): void {
+    const fault = attempt(() => schedule === undefined || this.#schedule.restore(schedule));
+    if (fault instanceof VigieError) {
+      this.#o.log.warn('programs cannot be read and are forgotten', { error: fault.message });
+      return;
     }
-    if (final(status)) this.#o.log.info('command finished', { id, type, status, failureCause });
+    this.#parts.programs.restore(programs);
+    this.#parts.tracking.restore(tracking);
+  }
+
+  /** A ledger that has lost something stays so on disk until it is known from when on nothing is lost. */
+  async #makeUp(): Promise<void> {
+    const { ledger, clock } = this.#o;
+    if (!ledger.doubtful) return;
+    if (this.#timeKnown()) ledger.settle(clock.now() + SKEW);
+    await ledger.write();
+  }
+
+  #timeKnown(): boolean {
+    return this.#o.quality() !== 'none';
+  }
+
+  #leaveUnanswered(refusal: Refusal): void {
+    this.unsigned++;
+    logUnanswered(this.#o.log, refusal);
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#o.log.error('a command ended in an error', { error: (error as Error).message });
+    }
   }
 }
 
-function failure(code: ErrorCode, detail: string): Pick<ActionRecord, 'status' | 'failureCause' | 'detail'> {
-  return { status: 'Failed', failureCause: factOf(code).cause ?? 'GeneralError', detail };
-}
+const unsupported = (detail: string): Refusal => ({ code: 'command.unsupported', detail });
 
-function attempt<T>(run: () => T): T | VigieError {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof VigieError) return error;
-    throw error;
-  }
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function fromHex(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
+/** What cannot go on at the same time: commands of one kind, and actions of one part of the car. */
+function groupsOf(type: RemoteType, plan: Plan | undefined): string[] {
+  return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }

@@ -22,3 +22,12 @@ export function use(window: CounterWindow | undefined, counter: number): Counter
   if (bit >= SPAN || ((used >> BigInt(bit)) & 1n) === 1n) return undefined;
   return { highest: window.highest, used: (used | (1n << BigInt(bit))).toString(16) };
 }
+
+/** What was used by either of two windows of one key. */
+export function unite(a: CounterWindow | undefined, b: CounterWindow): CounterWindow {
+  if (a === undefined) return b;
+  const [low, high] = a.highest < b.highest ? [a, b] : [b, a];
+  const shift = high.highest - low.highest;
+  const moved = shift >= SPAN ? 0n : (BigInt(`0x${low.used}`) << BigInt(shift)) & ((1n << BigInt(SPAN)) - 1n);
+  return { highest: high.highest, used: (moved | BigInt(`0x${high.used}`)).toString(16) };
+}

@@ -1,5 +1,16 @@
 import { failureCauses } from '../errors.ts';
-import { enumeration, flag, optional, record, required, type Static, type TSchema, text } from './fields.ts';
+import { enumeration, optional, record, required, type Static, type TSchema, text } from './fields.ts';
+import { chargingCommandSchema } from './remote/charging.ts';
+import { doorsSchema } from './remote/doors.ts';
+import { hornSchema } from './remote/horn.ts';
+import { immobilizationSchema } from './remote/immobilization.ts';
+import { lightsSchema } from './remote/lights.ts';
+import { navigationSchema } from './remote/navigation.ts';
+import { preconditioningCommandSchema } from './remote/preconditioning.ts';
+import { stolenCommandSchema } from './remote/stolen.ts';
+import { wakeUpSchema } from './remote/wake-up.ts';
+
+export { doorsSchema, type RemoteDoors } from './remote/doors.ts';
 
 /** Interface 3.19.2 RemoteType. */
 export const remoteTypes = [
@@ -29,27 +40,18 @@ export const remoteStatuses = [
 ] as const;
 export type RemoteStatus = (typeof remoteStatuses)[number];
 
-/** Body of a command to the doors. */
-export const doorsSchema = record(
-  'RemoteDoorsState',
-  {
-    state: required(
-      1,
-      enumeration(['Unlocked', 'Locked'], {
-        description: 'What the central locking shall be. Interface 3.19.2 RemoteDoorsState.state.',
-      }),
-    ),
-    forced: optional(
-      2,
-      flag({ description: 'Deprecated, accepted and without effect. Interface 3.19.2 RemoteDoorsState.forced.' }),
-    ),
-  },
-  { description: 'Locks or unlocks. Interface 3.19.2 RemoteDoorsState.' },
-);
-export type RemoteDoors = Static<typeof doorsSchema>;
-
 /** Bodies of commands, by type. */
-export const remoteBodies = { Doors: doorsSchema } as const satisfies Partial<Record<RemoteType, TSchema>>;
+export const remoteBodies = {
+  ThermalPreconditioning: preconditioningCommandSchema,
+  ElectricBatteryChargingRequest: chargingCommandSchema,
+  Horn: hornSchema,
+  Doors: doorsSchema,
+  Lights: lightsSchema,
+  Immobilization: immobilizationSchema,
+  Stolen: stolenCommandSchema,
+  WakeUp: wakeUpSchema,
+  Navigation: navigationSchema,
+} as const satisfies Record<RemoteType, TSchema>;
 
 /** Body of a `remote` message: one state that a command has reached. */
 export const remoteReportSchema = record(

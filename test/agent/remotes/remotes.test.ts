@@ -1,117 +1,23 @@
-import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Document, Publisher, SignatureVerifier } from '../../../agent/ports.ts';
-import { Confirmations } from '../../../agent/remotes/confirmation.ts';
-import { doors } from '../../../agent/remotes/doors.ts';
-import { emptyLedger, Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
-import { Remotes } from '../../../agent/remotes/remotes.ts';
-import { Status } from '../../../agent/status.ts';
-import { type Command, encodeBody, encodeCommand } from '../../../protocol/command.ts';
-import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
+import { emptyLedger, type LedgerData } from '../../../agent/remotes/ledger.ts';
+import { type Command, encodeBody } from '../../../protocol/command.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import type { ClockQuality } from '../../../protocol/schema/message.ts';
-import type { RemoteReport } from '../../../protocol/schema/remote.ts';
-import { type Slot, slotByPath } from '../../../protocol/slots.ts';
-import { VirtualClock } from '../../rig/clock.ts';
-import { MemoryLog } from '../../rig/log.ts';
+import type { VirtualClock } from '../../rig/clock.ts';
+import * as rig from './rig.ts';
+import { carOf, disk, type Setting, signed, stranger } from './rig.ts';
 
-const VIN = 'VF3VGEBENCH000001';
-const locked = slotByPath.get('doorsState.lockedStates') as Slot;
-const speed = slotByPath.get('kinetic.speed') as Slot;
+/** A command to lock. */
+const commandOf = (clock: VirtualClock, rest: Partial<Command> = {}): Command =>
+  rig.commandOf(clock, 'Doors', { state: 'Locked' }, rest);
 
-const trusted = generateKeyPairSync('ed25519');
-const stranger = generateKeyPairSync('ed25519');
-const keyId = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+const LOCKED = 'doorsState.lockedStates';
+const SPEED = 'kinetic.speed';
 
-const verifier: SignatureVerifier = {
-  key: (id) => (Buffer.from(id).equals(keyId) ? { algorithm: EDDSA, kinds: ['Doors', 'Horn'] } : undefined),
-  verify: (_id, message, signature) => verify(null, message, trusted.publicKey, signature),
-};
-
-let counter = 0;
-
-function commandOf(clock: VirtualClock, rest: Partial<Command> = {}): Command {
-  counter++;
-  return {
-    id: `command-${counter}`,
-    vin: VIN,
-    kind: 'Doors',
-    body: encodeBody('Doors', { state: 'Locked' }),
-    issued: clock.now(),
-    expires: clock.now() + 30_000,
-    counter,
-    ...rest,
-  };
-}
-
-function signed(command: Command, key = trusted.privateKey): Uint8Array {
-  return encodeSigned(encodeCommand(command), { algorithm: EDDSA, keyId }, (bytes) => sign(null, bytes, key));
-}
-
-interface Rig {
-  obeys?: boolean;
-  quality?: ClockQuality;
-  document?: Document<LedgerData>;
-}
-
-/** A document that keeps what was written, as a disk does. */
-function disk(data: LedgerData = emptyLedger): Document<LedgerData> & { data: LedgerData } {
-  const document = {
-    data,
-    async write(next: LedgerData) {
-      // What comes back from a disk is never the same object.
-      document.data = JSON.parse(JSON.stringify(next)) as LedgerData;
-    },
-  };
-  return document;
-}
-
-function setUp({ obeys = true, quality = 'ntp', document = disk() }: Rig = {}) {
-  const clock = new VirtualClock();
-  const status = new Status();
-  const log = new MemoryLog();
-  const reports: RemoteReport[] = [];
-  const actuated: string[] = [];
-  status.expireAfter(locked, 5_000);
-  status.expireAfter(speed, 5_000);
-  const see = (slot: Slot, value: never) => status.write(slot, value, clock.now());
-  see(locked, ['Unlocked'] as never);
-  see(speed, 0 as never);
-  const publisher: Publisher = {
-    put: (_kind, body) => void reports.push(body as RemoteReport),
-    secure: async (_kind, body) => void reports.push(body as RemoteReport),
-  };
-  const remotes = new Remotes({
-    vin: VIN,
-    kinds: [doors],
-    rules: {
-      'doors.lock': { confirm: { path: locked.path, includes: 'Locked' }, within: 3_000 },
-      'doors.unlock': { confirm: { path: locked.path, includes: 'Unlocked' }, within: 3_000 },
-    },
-    actuator: {
-      actions: new Set(['doors.lock', 'doors.unlock']),
-      actuate: async (action) => {
-        actuated.push(action);
-        if (obeys) clock.after(300, () => see(locked, [action === 'doors.lock' ? 'Locked' : 'Unlocked'] as never));
-      },
-    },
-    verifier,
-    ledger: new Ledger(document),
-    status,
-    confirmations: new Confirmations(status, clock),
-    publisher,
-    clock,
-    quality: () => quality,
-    log,
-  });
-  const give = async (payload: Uint8Array, time = 4_000) => {
-    const done = remotes.receive(payload);
-    await clock.settle(time, 100);
-    await done;
-  };
-  const states = () => reports.map(({ status: state, failureCause }) => failureCause ?? state);
-  return { clock, status, log, reports, actuated, see, remotes, give, states, document };
+function setUp(setting: Setting = {}) {
+  const car = carOf({ profile: ['doors.lock', 'doors.unlock'], without: ['WakeUp'], ...setting });
+  const states = () => car.reports.map(({ status: state, failureCause }) => failureCause ?? state);
+  return { ...car, states };
 }
 
 describe('a door command', () => {
@@ -119,7 +25,7 @@ describe('a door command', () => {
     const { give, states, actuated, clock, see } = setUp();
     await give(signed(commandOf(clock)));
     expect(states()).toEqual(['Accepted', 'SentToVehicle', 'Success']);
-    see(locked, ['Locked'] as never);
+    see(LOCKED, ['Locked']);
     await give(signed(commandOf(clock)));
     expect(states().slice(3)).toEqual(['Accepted', 'SentToVehicle', 'AlreadyDone']);
     expect(actuated).toEqual(['doors.lock']);
@@ -133,7 +39,7 @@ describe('a door command', () => {
 
   test('is carried out although Status remembers the result, when what it remembers is stale', async () => {
     const { give, states, actuated, clock, see } = setUp();
-    see(locked, ['Locked'] as never);
+    see(LOCKED, ['Locked']);
     clock.advance(6_000);
     await give(signed(commandOf(clock)));
     expect(actuated).toEqual(['doors.lock']);
@@ -170,9 +76,9 @@ describe('a door command', () => {
     ['the speed is stale', 0, 6_000],
   ])('unlocking is refused when %s', async (_name, kmh, silence) => {
     const { give, states, actuated, clock, see } = setUp();
-    see(speed, kmh as never);
+    see(SPEED, kmh);
     clock.advance(silence);
-    see(locked, ['Locked'] as never);
+    see(LOCKED, ['Locked']);
     await give(signed(commandOf(clock, { body: encodeBody('Doors', { state: 'Unlocked' }) })));
     expect(states()).toEqual(['Accepted', 'SentToVehicle', 'VehicleInUse']);
     expect(actuated).toEqual([]);
@@ -180,14 +86,14 @@ describe('a door command', () => {
 
   test('locking is not refused while driving', async () => {
     const { give, states, clock, see } = setUp();
-    see(speed, 50 as never);
+    see(SPEED, 50);
     await give(signed(commandOf(clock)));
     expect(states().at(-1)).toBe('Success');
   });
 });
 
 describe('refused with a cause', () => {
-  test.each<[string, (clock: VirtualClock) => Partial<Command>, string, Rig?]>([
+  test.each<[string, (clock: VirtualClock) => Partial<Command>, string, Setting?]>([
     ['late', (clock) => ({ issued: clock.now() - 9, expires: clock.now() - 1 }), 'VehicleConnectionTimeout'],
     [
       'from the future',
@@ -207,7 +113,7 @@ describe('refused with a cause', () => {
   });
 
   test('a disk that refuses, before anything was done to the car', async () => {
-    const document: Document<LedgerData> = {
+    const document: { data: LedgerData; write(): Promise<void> } = {
       data: emptyLedger,
       write: async () => {
         throw new VigieError('store.failed', 'no space left');
@@ -281,7 +187,7 @@ describe('when the agent stops while a command runs', () => {
     expect(document.data.actions.map(({ status }) => status)).toEqual(['SentToVehicle']);
     const next = setUp({ document: disk(document.data) });
     const resumed = next.remotes.resume();
-    next.see(locked, ['Locked'] as never);
+    next.see(LOCKED, ['Locked']);
     await next.clock.settle(100, 100);
     await resumed;
     expect(next.states()).toEqual(['Success']);
@@ -299,7 +205,7 @@ describe('after a restart', () => {
     const document = disk({ counters: {}, actions: [{ ...action, status: left }] });
     const { remotes, clock, states, actuated, see } = setUp({ document });
     const resumed = remotes.resume();
-    if (shown) clock.after(1_000, () => see(locked, ['Locked'] as never));
+    if (shown) clock.after(1_000, () => see(LOCKED, ['Locked']));
     await clock.settle(4_000, 100);
     await resumed;
     expect(states()).toEqual([end]);

@@ -1,0 +1,1 @@
+export { wakeAt } from './waker.ts';

@@ -1,0 +1,65 @@
+/** What is asked of the car as a whole before a command, whatever it is to do. */
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import type { StatusReader } from '../status.ts';
+import type { Parts, RemoteKind } from './kind.ts';
+import type { Ledger } from './ledger.ts';
+import type { Refusal } from './plan.ts';
+import { BURST, DAY, type Limits, MONTH } from './power.ts';
+import type { Thefts } from './tracking.ts';
+
+const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+const stolenState = slot('stolen.state');
+const privacyState = slot('privacy.state');
+const batteryCharge = slot('battery.voltage');
+
+export interface Car {
+  readonly status: StatusReader;
+  readonly thefts: Thefts;
+}
+
+/** What privacy hides at this moment. */
+export function hidden({ status, thefts }: Car): ReturnType<Parts['hidden']> {
+  if (thefts.current?.origin === 'Declared') return 'nothing';
+  const state = status.value(privacyState);
+  if (state === 'Full') return 'everything';
+  return state === 'Geolocation' ? 'position' : 'nothing';
+}
+
+/** Why this kind is not carried out in a car that is stolen, or that hides itself. */
+export function carRefuses(kind: RemoteKind, car: Car): Refusal | undefined {
+  const stolen = car.thefts.current !== undefined || car.status.value(stolenState) === true;
+  if (stolen && kind.whileStolen !== true) {
+    return { code: 'command.stolen', detail: 'the car counts as stolen' };
+  }
+  if (hidden(car) === 'everything' && kind.whilePrivate !== true) {
+    return { code: 'command.private', detail: 'full privacy is chosen in the car: what it does could not be seen' };
+  }
+  return undefined;
+}
+
+/** Why a sender has to wait. */
+export function rateRefuses(kind: RemoteKind, ledger: Ledger, limits: Limits, now: number): Refusal | undefined {
+  if (ledger.accepted(now - BURST, kind.type) >= limits.burst) {
+    return { code: 'command.tooFast', detail: `more than ${limits.burst} ${kind.type} within ${BURST / 1000} s` };
+  }
+  if (ledger.accepted(now - DAY) >= limits.daily) {
+    return { code: 'command.tooMany', detail: `more than ${limits.daily} commands within a day` };
+  }
+  return undefined;
+}
+
+/** Why the car is not woken, or not used, for the sake of its service battery: by the last that is known of it. */
+export function powerRefuses(
+  kind: RemoteKind,
+  car: Car & { readonly ledger: Ledger; readonly limits: Limits; readonly awake: boolean; readonly now: number },
+): Refusal | undefined {
+  const { ledger, limits, awake, now, status } = car;
+  if (!awake && ledger.wakeUps(now - MONTH) >= limits.wakeUps) {
+    return { code: 'command.wakeUpsUsed', detail: `woken ${limits.wakeUps} times within 30 days` };
+  }
+  const charge = status.value(batteryCharge);
+  if (kind.withLowBattery !== true && typeof charge === 'number' && charge < limits.battery) {
+    return { code: 'command.batteryLow', detail: `the 12 V battery is at ${charge} %, needed are ${limits.battery} %` };
+  }
+  return undefined;
+}

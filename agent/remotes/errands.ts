@@ -1,0 +1,79 @@
+import type { Clock, Log } from '../ports.ts';
+import type { Occurrence, Schedule } from '../schedule.ts';
+import type { Errand, Programs } from './programs.ts';
+import type { Tracking } from './tracking.ts';
+
+/** The schedule is looked at this often at least, ms: the clock may have stepped. */
+const LOOK = 10_000;
+
+/** Wakes a process that sleeps; `due` may come late or twice. The result cancels it. */
+export type Waker = (at: number, due: () => void) => () => void;
+
+export interface ErrandsParts {
+  readonly schedule: Schedule;
+  readonly programs: Programs;
+  readonly tracking: Tracking;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly waker?: Waker | undefined;
+  /** While it is not, nothing is due: what was missed meanwhile is found afterwards. */
+  readonly timeKnown: () => boolean;
+  /** Carries out what is due; `id` is that of the occurrence, always the same. `due` is its moment, UTC ms. */
+  readonly carryOut: (errand: Errand, id: string, due: number) => void;
+}
+
+/** Looks at the schedule when something is due, and now and then. */
+export class Errands {
+  readonly #parts: ErrandsParts;
+  #started = false;
+  #cancel: () => void = () => undefined;
+  #cancelWaker: () => void = () => undefined;
+
+  constructor(parts: ErrandsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#started = true;
+    this.#look();
+  }
+
+  stop(): void {
+    this.#started = false;
+    this.#cancel();
+    this.#cancelWaker();
+  }
+
+  /** The schedule may have changed: it is looked at when its first entry is due. */
+  arm(): void {
+    if (!this.#started) return;
+    const { clock, schedule, waker } = this.#parts;
+    this.#cancel();
+    this.#cancelWaker();
+    const { next } = schedule;
+    const now = clock.now();
+    // What is due but waits for the time to be known is looked at with the rest.
+    const wait = next === undefined || next <= now ? LOOK : Math.min(LOOK, next - now);
+    this.#cancel = clock.after(wait, this.#look);
+    if (next !== undefined && next > now && waker !== undefined) this.#cancelWaker = waker(next, this.#look);
+  }
+
+  readonly #look = (): void => {
+    if (!this.#started) return;
+    const { clock, schedule, programs, tracking, timeKnown } = this.#parts;
+    const now = clock.now();
+    tracking.look();
+    programs.look(now);
+    if (timeKnown()) for (const occurrence of schedule.take(now)) this.#due(occurrence, now);
+    this.arm();
+  };
+
+  #due(occurrence: Occurrence, now: number): void {
+    const { programs, log, carryOut } = this.#parts;
+    const { key, due, skipped } = occurrence;
+    const errand = programs.errand(occurrence, now);
+    if (errand === undefined) return;
+    if (skipped > 0) log.warn('a program was missed', { key, times: skipped });
+    carryOut(errand, `${key}@${due}`, due);
+  }
+}

@@ -1,0 +1,161 @@
+import type { Channels } from '../channels.ts';
+import type { Actuator, Clock } from '../ports.ts';
+import type { CommandRule } from '../profile.ts';
+import type { StatusReader } from '../status.ts';
+import type { Confirmations } from './confirmation.ts';
+import { diagnose, endsOf } from './diagnosis.ts';
+import { type Requirement, refuses } from './interlocks.ts';
+import type { Parameters, Plan, Refusal } from './plan.ts';
+import { defaultLimits, type Limits, type Power } from './power.ts';
+import type { Progress, Reports } from './reports.ts';
+
+/** What the profile says of an action. */
+export interface RemoteRule extends CommandRule {
+  /** Conditions besides those of the table of interlocks. */
+  readonly requires?: readonly Requirement[];
+}
+
+/** An actuator that takes what an action needs beside its name. */
+export interface RemoteActuator extends Pick<Actuator, 'actions'> {
+  actuate(action: string, parameters?: Parameters): Promise<void>;
+}
+
+export interface ExecutionParts {
+  readonly rules: Readonly<Record<string, RemoteRule>>;
+  readonly actuator: RemoteActuator;
+  readonly status: StatusReader;
+  readonly channels?: Channels;
+  readonly fed: ReadonlySet<string>;
+  readonly confirmations: Confirmations;
+  readonly clock: Clock;
+  readonly power: Power;
+  readonly limits?: Partial<Limits>;
+  readonly reports: Reports;
+}
+
+/** While the car wakes up its readings are looked at this often, ms. */
+const GLANCE = 100;
+
+/** Brings a plan about: wakes the car, asks it, waits until Status shows it. */
+export class Execution {
+  readonly #parts: ExecutionParts;
+
+  constructor(parts: ExecutionParts) {
+    this.#parts = parts;
+  }
+
+  /** The first action of the plan that this car cannot do. */
+  missing({ actions }: Plan): string | undefined {
+    const { rules, actuator } = this.#parts;
+    return actions.find((action) => rules[action] === undefined || !actuator.actions.has(action));
+  }
+
+  /** Resolves true when Status comes to show all of the plan in time, without anything being done. */
+  async shown({ actions, effects }: Plan): Promise<boolean> {
+    const { rules, confirmations } = this.#parts;
+    if (actions.length + effects.length === 0) return this.#parts.power.awake();
+    const waits = actions.map((action) => {
+      const rule = rules[action];
+      return rule === undefined ? 'late' : confirmations.wait(rule.confirm, rule.within);
+    });
+    return (await Promise.all(waits)).every((ending) => ending === 'shown') && effects.every((effect) => effect.done());
+  }
+
+  /**
+   * From Accepted to the final state.
+   * @param allowed why the next step must not be taken, of what concerns the car as a whole
+   * @param woken told before the car is woken, UTC ms
+   * @throws VigieError `store.failed` when a state is not on disk; nothing was done after the last that is
+   */
+  async run(
+    accepted: Progress,
+    plan: Plan,
+    allowed: () => Refusal | undefined,
+    woken: (at: number) => void,
+  ): Promise<Progress> {
+    const { reports, power } = this.#parts;
+    let progress = accepted;
+    let acted = false;
+    if (!power.awake()) {
+      woken(this.#parts.clock.now());
+      progress = await reports.advance(progress, 'WakingUpVehicle');
+      if (reports.stopped) return progress;
+      if (!(await power.wake())) return this.#end(progress, { code: 'command.asleep', detail: 'it did not wake up' });
+      // A car that was woken has done what WakeUp asks for.
+      acted = plan.actions.length + plan.effects.length === 0;
+      if (plan.actions.length > 0) {
+        progress = await reports.advance(progress, 'CheckingVehicle');
+        await this.#settle(plan.actions);
+      }
+    }
+    progress = await reports.advance(progress, 'SentToVehicle');
+    for (const step of [...this.#actuations(plan, allowed), ...this.#effects(plan, allowed)]) {
+      if (reports.stopped) return progress;
+      const outcome = await step();
+      if (typeof outcome === 'object') return this.#end(progress, outcome);
+      if (outcome === 'done') acted = true;
+    }
+    return reports.advance(progress, acted ? 'Success' : 'AlreadyDone');
+  }
+
+  #actuations({ actions, parameters }: Plan, allowed: () => Refusal | undefined) {
+    return actions.map(
+      (action) => (): Promise<Refusal | 'done' | 'so already'> => this.#actuate(action, parameters, allowed),
+    );
+  }
+
+  #effects({ effects }: Plan, allowed: () => Refusal | undefined) {
+    return effects.map((effect) => async (): Promise<Refusal | 'done' | 'so already'> => {
+      const refusal = effect.refusal?.() ?? allowed();
+      if (refusal !== undefined) return refusal;
+      if (effect.done()) return 'so already';
+      effect.apply(this.#parts.clock.now());
+      return 'done';
+    });
+  }
+
+  async #actuate(
+    action: string,
+    parameters: Parameters | undefined,
+    allowed: () => Refusal | undefined,
+  ): Promise<Refusal | 'done' | 'so already'> {
+    const { rules, confirmations, actuator, reports, status, clock, fed } = this.#parts;
+    const rule = rules[action] as RemoteRule;
+    // A destination is handed over each time: that the last one arrived says nothing of this one.
+    if (parameters === undefined && confirmations.shown(rule.confirm)) return 'so already';
+    const refusal = this.#refuses(action) ?? allowed();
+    if (refusal !== undefined) return refusal;
+    const ending = confirmations.wait(rule.confirm, rule.within, endsOf(action));
+    try {
+      await (parameters === undefined ? actuator.actuate(action) : actuator.actuate(action, parameters));
+    } catch (error) {
+      return { code: 'command.actuation', detail: (error as Error).message };
+    }
+    const end = await ending;
+    if (reports.stopped || end === 'shown') return 'done';
+    if (end !== 'late') return { code: end.code, detail: end.detail };
+    const evidence = { status, channels: this.#parts.channels, fed, now: clock.now() };
+    const late = `the car did not show it within ${rule.within} ms`;
+    return diagnose(action, evidence) ?? { code: 'command.unconfirmed', detail: late };
+  }
+
+  #refuses(action: string): Refusal | undefined {
+    const { rules, status, clock, fed } = this.#parts;
+    const { requires } = rules[action] as RemoteRule;
+    return refuses(action, { status, fed, now: clock.now(), ...(requires === undefined ? {} : { requires }) });
+  }
+
+  /** Buses that were asleep say within seconds what the interlocks need to know. */
+  async #settle(actions: readonly string[]): Promise<void> {
+    const { clock, limits } = this.#parts;
+    const until = clock.monotonic() + (limits?.settling ?? defaultLimits.settling);
+    while (clock.monotonic() < until && actions.some((action) => this.#refuses(action) !== undefined)) {
+      await new Promise<void>((resolve) => clock.after(GLANCE, resolve));
+    }
+  }
+
+  async #end(progress: Progress, refusal: Refusal): Promise<Progress> {
+    await this.#parts.reports.fail(progress, refusal);
+    return progress;
+  }
+}

@@ -1,0 +1,30 @@
+import type { ErrorCode } from '../../protocol/errors.ts';
+
+/** Why something is not done, or did not succeed. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  /** For people. */
+  readonly detail: string;
+}
+
+/** What an actuation needs beside its name: the positions of a destination. Data of CBOR's types. */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** A change of what the agent itself keeps. */
+export interface Effect {
+  /** It is as the command asks already. */
+  done(): boolean;
+  /** Why it cannot be done now. */
+  refusal?(): Refusal | undefined;
+  /** `at` is UTC ms. */
+  apply(at: number): void;
+}
+
+/** What a command comes to. A plan of nothing is done as soon as the car is awake. */
+export interface Plan {
+  /** Actions of the profile, e.g. `doors.lock`, one after the other, each until Status shows it. */
+  readonly actions: readonly string[];
+  readonly parameters?: Parameters;
+  /** Afterwards, in this order. */
+  readonly effects: readonly Effect[];
+}

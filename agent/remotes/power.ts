@@ -1,0 +1,32 @@
+/** Whether the car's buses are awake, and how to wake them. */
+export interface Power {
+  awake(): boolean;
+  /** Resolves true when the car is awake, false when it did not wake up in time. Counted against the monthly budget. */
+  wake(): Promise<boolean>;
+}
+
+/** A car that never sleeps: the bench, and units that run with the ignition only. */
+export const alwaysAwake: Power = { awake: () => true, wake: async () => true };
+
+/** How much a car puts up with. */
+export interface Limits {
+  /** Times the car is woken within {@link MONTH}. */
+  readonly wakeUps: number;
+  /** Charge of the 12 V battery below which nothing is carried out, %. */
+  readonly battery: number;
+  /** Commands of one kind within {@link BURST}. */
+  readonly burst: number;
+  /** Commands within a day. */
+  readonly daily: number;
+  /** After waking up the car's readings are waited for this long, ms. */
+  readonly settling: number;
+}
+
+export const defaultLimits: Limits = { wakeUps: 100, battery: 20, burst: 10, daily: 500, settling: 5_000 };
+
+/** A sliding month, ms. */
+export const MONTH = 30 * 86_400_000;
+/** What counts as a short time, ms. */
+export const BURST = 10_000;
+/** ms */
+export const DAY = 86_400_000;

@@ -1,0 +1,74 @@
+import type { Theft } from '../../protocol/schema/theft.ts';
+import type { Effect } from './plan.ts';
+
+/** Knows whether the car counts as stolen (the recorder of thefts). */
+export interface Thefts {
+  readonly current: Theft | undefined;
+  declare(isStolen: boolean, at: number): void;
+}
+
+/** Intervals between positions, ms. */
+export interface Period {
+  readonly running: number;
+  readonly shutdown: number;
+}
+
+/** Sets waypoints in these intervals, or no longer (the recorder of waypoints). */
+export interface Tracker {
+  track(period: Period | undefined): void;
+}
+
+/** What a command leaves out, ms. */
+const DEFAULT: Period = { running: 60_000, shutdown: 3_600_000 };
+
+/** Keeps the period in which a stolen car tells where it is, until it is found. */
+export class Tracking {
+  readonly #tracker: Tracker | undefined;
+  readonly #thefts: Thefts;
+  #period: Period | undefined;
+
+  constructor(thefts: Thefts, tracker: Tracker | undefined) {
+    this.#thefts = thefts;
+    this.#tracker = tracker;
+  }
+
+  /** What a command with this period, in seconds, comes to. */
+  ordered({ running, shutdown }: { readonly running?: number; readonly shutdown?: number }): Effect {
+    const before = this.#period ?? DEFAULT;
+    const period = {
+      running: running === undefined ? before.running : running * 1000,
+      shutdown: shutdown === undefined ? before.shutdown : shutdown * 1000,
+    };
+    return {
+      done: () => this.#period?.running === period.running && this.#period.shutdown === period.shutdown,
+      refusal: () => {
+        if (this.#tracker === undefined) return { code: 'command.unsupported', detail: 'this agent follows no way' };
+        if (this.#thefts.current !== undefined) return undefined;
+        return { code: 'command.stolen', detail: 'the car is followed only while it counts as stolen' };
+      },
+      apply: () => {
+        this.#period = period;
+        this.#tracker?.track(period);
+      },
+    };
+  }
+
+  /** Ends with the theft; called now and then. */
+  look(): void {
+    if (this.#period === undefined || this.#thefts.current !== undefined) return;
+    this.#period = undefined;
+    this.#tracker?.track(undefined);
+  }
+
+  state(): unknown {
+    return this.#period;
+  }
+
+  /** Takes up what {@link state} gave; what is not that counts as nothing. */
+  restore(state: unknown): void {
+    const { running, shutdown } = (state ?? {}) as Partial<Period>;
+    if (typeof running !== 'number' || typeof shutdown !== 'number' || !(running > 0 && shutdown > 0)) return;
+    this.#period = { running, shutdown };
+    this.#tracker?.track(this.#period);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What is due at a wall-clock time, in the calendar of a time zone. It has no timer: it is asked. Each occurrence comes
+ * out once, however often the clock steps and the agent restarts, and also when nobody asked at its moment.
+ */
+import { VigieError } from '../protocol/errors.ts';
+import { DAY, weekdayOf } from '../protocol/schema/monitor/civil.ts';
+import { zoneOf } from './monitors/calendar.ts';
+
+/** When something is due. */
+export type When =
+  | { readonly kind: 'once' /** UTC ms. */; readonly at: number }
+  | {
+      readonly kind: 'local';
+      /** Time of day, seconds since midnight. */
+      readonly seconds: number;
+      /** By day of the week, Monday first. */
+      readonly weekdays: readonly boolean[];
+      /** Time zone of the IANA data base. */
+      readonly zone: string;
+      /** False: only the first occurrence. */
+      readonly repeats: boolean;
+    };
+
+/** An occurrence whose moment has come. */
+export interface Occurrence {
+  readonly key: string;
+  /** Its moment, UTC ms. */
+  readonly due: number;
+  /** Earlier occurrences of the same key that nobody asked for in time. */
+  readonly skipped: number;
+  /** There will be no other. */
+  readonly last: boolean;
+}
+
+interface Item {
+  readonly key: string;
+  readonly when: When;
+  next: number;
+  /** Moment of the newest occurrence that came out. */
+  last: number | undefined;
+}
+
+/** A clock that was further ahead than this when something came out was wrong then. */
+const WRONG = 2 * DAY;
+/** Longest time between two occurrences, and a day for the zone's clocks. */
+const WEEK = 8 * DAY;
+
+export class Schedule {
+  readonly #items = new Map<string, Item>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** Plans `key`, in place of what it was planned for. What is due at `now` or before counts as missed only if `once`. */
+  set(key: string, when: When, now: number): void {
+    const next = when.kind === 'once' ? when.at : nextOf(when, now);
+    this.#items.set(key, { key, when, next, last: undefined });
+  }
+
+  remove(key: string): void {
+    this.#items.delete(key);
+  }
+
+  has(key: string): boolean {
+    return this.#items.has(key);
+  }
+
+  /** When there is something to ask for, UTC ms; undefined: never. */
+  get next(): number | undefined {
+    let next: number | undefined;
+    for (const item of this.#items.values()) if (next === undefined || item.next < next) next = item.next;
+    return next;
+  }
+
+  /** What has become due, soonest first. Of several missed occurrences of one key only the newest comes out. */
+  take(now: number): Occurrence[] {
+    if (now < this.#lookedAt) this.#stepBack(now);
+    this.#lookedAt = now;
+    const due: Occurrence[] = [];
+    for (const item of [...this.#items.values()]) {
+      if (item.next > now) continue;
+      due.push(this.#out(item, now));
+    }
+    return due.sort((a, b) => a.due - b.due || (a.key < b.key ? -1 : 1));
+  }
+
+  #out(item: Item, now: number): Occurrence {
+    const { key, when } = item;
+    if (when.kind === 'once' || !when.repeats) {
+      this.#items.delete(key);
+      return { key, due: item.next, skipped: 0, last: true };
+    }
+    let due = item.next;
+    let skipped = 0;
+    for (let next = nextOf(when, due); next <= now; next = nextOf(when, due)) {
+      due = next;
+      skipped++;
+    }
+    item.last = due;
+    item.next = nextOf(when, due);
+    return { key, due, skipped, last: false };
+  }
+
+  /** The clock was set back: what has come out does not come out again, what lies nearer now is seen. */
+  #stepBack(now: number): void {
+    for (const item of this.#items.values()) {
+      if (item.when.kind === 'once' || item.next <= now) continue;
+      const last = item.last !== undefined && item.last <= now + WRONG ? item.last : now;
+      item.next = nextOf(item.when, Math.max(now, last));
+    }
+  }
+
+  /** Data of CBOR's and JSON's types. */
+  state(): unknown {
+    return {
+      items: [...this.#items.values()].map(({ key, when, next, last }) => ({
+        key,
+        when,
+        next,
+        ...(last === undefined ? {} : { last }),
+      })),
+    };
+  }
+
+  /** Takes up what {@link state} gave. @throws VigieError `input.malformed` when that is not it; nothing is taken up then */
+  restore(state: unknown): void {
+    const items = (state as { items?: unknown } | undefined)?.items;
+    if (!Array.isArray(items)) throw new VigieError('input.malformed', 'what was planned is no list');
+    const read = items.map(itemOf);
+    this.#items.clear();
+    for (const item of read) this.#items.set(item.key, item);
+  }
+}
+
+/** The first moment after `after` at which it is due. The weekdays have at least one day. */
+export function nextOf(when: When, after: number): number {
+  if (when.kind === 'once') return when.at;
+  const zone = zoneOf(when.zone);
+  const today = zone.day(after);
+  // The day before can reach past midnight where clocks skip an hour around it.
+  for (let day = today - 1; day <= today + WEEK / DAY; day++) {
+    if (when.weekdays[weekdayOf(day)] !== true) continue;
+    const moment = zone.moment(day * DAY + when.seconds * 1000);
+    if (moment > after) return moment;
+  }
+  throw new VigieError('input.malformed', 'a program without a day of the week is never due');
+}
+
+/** Seconds since midnight that the clocks of a zone show at a moment. */
+export function localSeconds(zone: string, at: number): number {
+  return Math.floor((at + zoneOf(zone).offset(at) - zoneOf(zone).day(at) * DAY) / 1000);
+}
+
+function itemOf(data: unknown): Item {
+  const { key, when, next, last } = (data ?? {}) as Partial<Item>;
+  const sound = typeof key === 'string' && Number.isFinite(next) && (last === undefined || Number.isFinite(last));
+  if (!sound || !isWhen(when)) throw new VigieError('input.malformed', 'what was planned cannot be read');
+  return { key, when, next: next as number, last };
+}
+
+function isWhen(when: Partial<When> | undefined): when is When {
+  if (when?.kind === 'once') return Number.isFinite(when.at);
+  if (when?.kind !== 'local' || !Number.isFinite(when.seconds) || typeof when.repeats !== 'boolean') return false;
+  if (!Array.isArray(when.weekdays) || !when.weekdays.includes(true)) return false;
+  try {
+    return typeof when.zone === 'string' && Number.isFinite(zoneOf(when.zone).offset(0));
+  } catch {
+    // The zone was dropped from the data base of this engine.
+    return false;
+  }
+}

@@ -1,0 +1,219 @@
+/** What people can ask of a car, in their words, and the body that it comes to. */
+import type { CommandBodyKind } from '../../protocol/command.ts';
+import { formatDuration } from '../../protocol/duration.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { instantOf } from '../../protocol/schema/monitor/civil.ts';
+import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
+import { bodyFault } from '../../protocol/schema/remote/rules.ts';
+
+export interface Wish {
+  readonly kind: CommandBodyKind;
+  readonly body: object;
+}
+
+/** Options that say more of a wish. */
+export interface Details {
+  /** A time of day such as 23:30, or a date-time with its offset. */
+  readonly at?: string;
+  readonly until?: string;
+  /** Days such as Mon,Tue. */
+  readonly days?: string;
+  readonly slot?: string;
+  readonly once?: boolean;
+  readonly level?: string;
+  readonly type?: string;
+  /** Seconds between positions. */
+  readonly running?: string;
+  readonly shutdown?: string;
+}
+
+interface Verb {
+  /** As the help shows it. */
+  readonly usage: string;
+  /** Names of details that it knows. */
+  readonly details?: readonly (keyof Details)[];
+  /** Undefined when it cannot be meant. */
+  read(words: readonly string[], details: Details): Wish | undefined;
+}
+
+/** Two words, each with its body. */
+function choice(kind: CommandBodyKind, bodies: Readonly<Record<string, object>>, otherwise?: string): Verb['read'] {
+  return ([word = otherwise, ...more]) => {
+    if (word === undefined || more.length > 0 || !Object.hasOwn(bodies, word)) return undefined;
+    return { kind, body: bodies[word] as object };
+  };
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  doors: {
+    usage: 'doors lock|unlock',
+    read: choice('Doors', { lock: { state: 'Locked' }, unlock: { state: 'Unlocked' } }),
+  },
+  lights: { usage: 'lights [on|off]', read: choice('Lights', { on: { on: true }, off: { on: false } }, 'on') },
+  horn: {
+    usage: 'horn [on|off]',
+    read: choice('Horn', { on: { state: 'Activated' }, off: { state: 'Unactivated' } }, 'on'),
+  },
+  wakeup: { usage: 'wakeup', read: (words) => (words.length === 0 ? { kind: 'WakeUp', body: {} } : undefined) },
+  charge: {
+    usage:
+      'charge [on|off|never] [--at TIME [--until TIME] [--days DAYS] [--slot N]] [--level 1-5] [--type partial|full]',
+    details: ['at', 'until', 'days', 'slot', 'level', 'type'],
+    read: charge,
+  },
+  precondition: {
+    usage: 'precondition [on|off|delete] [--slot 1-4 --at TIME [--days DAYS] [--once]]',
+    details: ['at', 'days', 'slot', 'once'],
+    read: precondition,
+  },
+  stolen: {
+    usage: 'stolen on|off|track [--running SECONDS] [--shutdown SECONDS]',
+    details: ['running', 'shutdown'],
+    read: stolen,
+  },
+  immobilize: {
+    usage: 'immobilize on|off',
+    read: choice('Immobilization', { on: { activate: true }, off: { activate: false } }),
+  },
+  navigate: { usage: 'navigate LON,LAT…', read: navigate },
+};
+
+/** One line a wish, for help and complaints. */
+export const usages: readonly string[] = Object.values(verbs).map(({ usage }) => usage);
+
+/** What the words ask for. @throws VigieError `usage.wrong` with what is known, or which part cannot be meant */
+export function wishOf(what: string, words: readonly string[], details: Details): Wish {
+  const verb = Object.hasOwn(verbs, what) ? verbs[what] : undefined;
+  const said = [what, ...words].join(' ');
+  if (verb === undefined) throw wrong(`cannot send "${said}"; known:\n  ${usages.join('\n  ')}`);
+  for (const name of Object.keys(details) as (keyof Details)[]) {
+    if (!verb.details?.includes(name)) throw wrong(`"${what}" has no --${name}: ${verb.usage}`);
+  }
+  const wish = verb.read(words, details);
+  if (wish === undefined) throw wrong(`cannot send "${said}": ${verb.usage}`);
+  const fault = bodyFault(wish.kind, wish.body);
+  if (fault !== undefined) throw wrong(`cannot send "${said}": ${fault}`);
+  return wish;
+}
+
+function charge(words: readonly string[], details: Details): Wish | undefined {
+  const { at, until, days, slot, level, type } = details;
+  const kind = 'ElectricBatteryChargingRequest';
+  const [word, ...more] = words;
+  if (more.length > 0) return undefined;
+  if (word !== undefined || Object.keys(details).length === 0) {
+    if (Object.keys(details).length > 0) return undefined;
+    // No program at all is how the interface says that none is wanted any more.
+    if (word === 'never') return { kind, body: { schedule: { programs: [] } } };
+    return choice(kind, { on: { immediate: true }, off: { immediate: false } }, 'on')(words, {});
+  }
+  const preferences = {
+    ...(level === undefined ? {} : { level: oneOf('level', `Level${level}`, 'Level', ['1', '2', '3', '4', '5']) }),
+    ...(type === undefined ? {} : { type: capital(oneOf('type', type, '', ['partial', 'full'])) }),
+  };
+  const plan = at === undefined ? undefined : chargePlan(at, until, days, slot);
+  if (plan === undefined && (until ?? days ?? slot) !== undefined) throw wrong('--until, --days and --slot need --at');
+  const wished = Object.keys(preferences).length > 0;
+  return { kind, body: { ...(plan === undefined ? {} : { schedule: plan }), ...(wished ? { preferences } : {}) } };
+}
+
+/** Once at a time, or a program when it ends, repeats or has a place. */
+function chargePlan(at: string, until?: string, days?: string, slot?: string): object {
+  if (until === undefined && days === undefined && slot === undefined) {
+    return { nextDelayedTime: instantOf(at) === undefined ? timeOfDay('at', at) : at };
+  }
+  const program = {
+    start: timeOfDay('at', at),
+    enabled: true,
+    ...(until === undefined ? {} : { end: timeOfDay('until', until) }),
+    ...(days === undefined ? {} : { occurence: { day: daysOf(days) } }),
+    ...(slot === undefined ? {} : { slot: whole('slot', slot, 1, 4) }),
+  };
+  return { programs: [program] };
+}
+
+function precondition(words: readonly string[], details: Details): Wish | undefined {
+  const { at, days, slot, once } = details;
+  const kind = 'ThermalPreconditioning';
+  const air = (airConditioning: object): Wish => ({ kind, body: { airConditioning } });
+  const [word, ...more] = words;
+  if (more.length > 0) return undefined;
+  if (word === 'delete') {
+    if (slot === undefined || (at ?? days ?? once) !== undefined)
+      throw wrong('"precondition delete" needs --slot, alone');
+    return air({ programs: [{ slot: whole('slot', slot, 1, 4), actionsType: 'Delete' }] });
+  }
+  if (Object.keys(details).length === 0) {
+    return choice(
+      kind,
+      { on: { airConditioning: { immediate: true } }, off: { airConditioning: { immediate: false } } },
+      'on',
+    )(words, {});
+  }
+  if (word !== undefined) return undefined;
+  if (slot === undefined || at === undefined) throw wrong('a program needs --slot and --at');
+  const program = {
+    slot: whole('slot', slot, 1, 4),
+    enabled: true,
+    start: timeOfDay('at', at),
+    ...(once === true ? { recurrence: 'None' } : {}),
+    occurence: { day: days === undefined ? [...weekdays] : daysOf(days) },
+    actionsType: 'Set',
+  };
+  return air({ programs: [program] });
+}
+
+function stolen(words: readonly string[], { running, shutdown }: Details): Wish | undefined {
+  const kind = 'Stolen';
+  if (words.length === 1 && words[0] === 'track') {
+    const period = {
+      ...(running === undefined ? {} : { running: whole('running', running, 5, 86_400) }),
+      ...(shutdown === undefined ? {} : { shutdown: whole('shutdown', shutdown, 60, 86_400) }),
+    };
+    return { kind, body: { trackingPeriod: period } };
+  }
+  if ((running ?? shutdown) !== undefined) throw wrong('--running and --shutdown belong to "stolen track"');
+  return choice(kind, { on: { stolen: true }, off: { stolen: false } })(words, {});
+}
+
+function navigate(words: readonly string[]): Wish | undefined {
+  if (words.length === 0 || words.length > 10) return undefined;
+  const positions = words.map((word) => {
+    const coordinates = word.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+    const [longitude = Number.NaN, latitude = Number.NaN] = coordinates;
+    const sound = coordinates.length === 2 && Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
+    if (!sound) throw wrong(`"${word}" is no place: longitude, a comma, latitude, in degrees, such as 2.35,48.85`);
+    return { type: 'Point', coordinates };
+  });
+  return { kind: 'Navigation', body: { positions } };
+}
+
+/** `23:30` as the interface writes it. */
+function timeOfDay(option: string, text: string): string {
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours === undefined) throw wrong(`--${option} must be a time of day such as 23:30, is ${text}`);
+  return formatDuration(Number(hours) * 3600 + Number(minutes) * 60);
+}
+
+function daysOf(text: string): string[] {
+  return text.split(',').map((day) => oneOf('days', capital(day.trim()), '', weekdays));
+}
+
+function oneOf(option: string, text: string, prefix: string, known: readonly string[]): string {
+  if (known.some((name) => prefix + name === text)) return text;
+  throw wrong(`--${option} must be ${known.join(', ')}, is ${text.slice(prefix.length)}`);
+}
+
+function whole(option: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw wrong(`--${option} must be a whole number of ${least} to ${most}, is ${text}`);
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
+}
+
+function wrong(message: string): VigieError {
+  return new VigieError('usage.wrong', message);
+}

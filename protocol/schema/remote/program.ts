@@ -1,0 +1,69 @@
+/** What programs of charging and preconditioning have in common: keys and members are those of Status. */
+import { enumeration, list, optional, record, required, type Static, text } from '../fields.ts';
+import { chargeProgramSchema, preconditioningProgramSchema } from '../status/program.ts';
+
+/** Programs of one kind that a car keeps. */
+export const PROGRAMS = 4;
+
+const members = preconditioningProgramSchema.properties;
+
+/** One program of charging, as a command brings it. */
+export const remoteChargeProgramSchema = record(
+  'RemoteChargeProgram',
+  {
+    slot: optional(1, members.slot),
+    enabled: optional(2, members.enabled),
+    start: required(4, members.start),
+    occurence: optional(5, members.occurence),
+    end: optional(6, chargeProgramSchema.properties.end),
+  },
+  { description: 'A charging program. Interface 3.19.2 RemoteCharging.schedule.programs.' },
+);
+export type RemoteChargeProgram = Static<typeof remoteChargeProgramSchema>;
+
+/** One program of preconditioning, as a command brings it: set or deleted by its slot. */
+export const remotePreconditioningProgramSchema = record(
+  'RemotePreconditioningProgram',
+  {
+    slot: optional(1, members.slot),
+    enabled: optional(2, members.enabled),
+    recurrence: optional(3, members.recurrence),
+    start: optional(4, members.start),
+    occurence: optional(5, members.occurence),
+    actionsType: optional(
+      6,
+      enumeration(['Delete', 'Set'], {
+        description:
+          'What becomes of the slot; Set when absent. Interface 3.19.2 …airConditioning.programs.actionsType.',
+      }),
+    ),
+  },
+  { description: 'A preconditioning program. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.' },
+);
+export type RemotePreconditioningProgram = Static<typeof remotePreconditioningProgramSchema>;
+
+/** A list of programs; that each slot is there once is checked in rules.ts. */
+export const chargePrograms = list(remoteChargeProgramSchema, {
+  maxItems: PROGRAMS,
+  description:
+    'All programs: those that are not in the list are dropped. Interface 3.19.2 RemoteCharging.schedule.programs.',
+});
+export const preconditioningPrograms = list(remotePreconditioningProgramSchema, {
+  maxItems: PROGRAMS,
+  description: 'Programs to set or delete. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.',
+});
+
+/** A moment as somebody wrote it; rules.ts says which forms there are. */
+export const moment = (description: string) => text({ maxLength: 40, description });
+
+/**
+ * Seconds since midnight of a time of day written as an ISO 8601 duration, `PT14H30M`; undefined for what is none:
+ * longer than a day, of days or months, of fractions.
+ */
+export function secondsOfDay(duration: string): number | undefined {
+  const found = /^PT(?=\d)(?:(\d{1,5})H)?(?:(\d{1,5})M)?(?:(\d{1,5})S)?$/.exec(duration);
+  if (found === null) return undefined;
+  const [hours, minutes, seconds] = found.slice(1).map((part) => Number(part ?? 0)) as [number, number, number];
+  const total = (hours * 60 + minutes) * 60 + seconds;
+  return total < 86_400 ? total : undefined;
+}

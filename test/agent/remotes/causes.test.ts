@@ -1,0 +1,375 @@
+/** Each of the 20 causes, by the condition that docs/commands.md gives for it. */
+import { describe, expect, test } from 'vitest';
+import { failureCauses, VigieError } from '../../../protocol/errors.ts';
+import { CHARGING, carOf, type Setting } from './rig.ts';
+
+type Car = ReturnType<typeof carOf>;
+type Kind = Parameters<Car['order']>[0];
+
+interface Case {
+  readonly cause: (typeof failureCauses)[number];
+  readonly when: string;
+  readonly kind: Kind;
+  readonly body: object;
+  readonly setting?: Setting;
+  readonly before?: (car: Car) => unknown;
+  readonly states?: readonly string[];
+  readonly actuated?: readonly string[];
+}
+
+const lock = { kind: 'Doors', body: { state: 'Locked' } } as const;
+const unlock = { kind: 'Doors', body: { state: 'Unlocked' } } as const;
+const heat = { kind: 'ThermalPreconditioning', body: { airConditioning: { immediate: true } } } as const;
+const charge = { kind: 'ElectricBatteryChargingRequest', body: { immediate: true } } as const;
+const immobilize = { kind: 'Immobilization', body: { activate: true } } as const;
+const wake = { kind: 'WakeUp', body: {} } as const;
+const SENT = ['Accepted', 'SentToVehicle'];
+const asleep = { awake: () => false, wake: async () => false };
+const deaf: Setting = { obeys: false };
+
+const cases: readonly Case[] = [
+  {
+    cause: 'GeneralError',
+    when: 'the disk refuses',
+    ...lock,
+    before: (car) => {
+      car.document.write = async () => {
+        throw new VigieError('store.failed', 'no space left');
+      };
+    },
+    states: [],
+  },
+  {
+    cause: 'VehicleError',
+    when: 'it is not confirmed',
+    ...lock,
+    setting: deaf,
+    states: SENT,
+    actuated: ['doors.lock'],
+  },
+  {
+    cause: 'VehicleError',
+    when: 'the frames cannot be sent',
+    ...lock,
+    setting: { actuate: async () => Promise.reject(new Error('bus off')) },
+    states: SENT,
+  },
+  { cause: 'WrongCommand', when: 'the profile cannot', ...lock, setting: { profile: [] } },
+  { cause: 'VehicleConnectionTimeout', when: 'the time is unknown', ...lock, setting: { quality: 'none' } },
+  {
+    cause: 'VehicleConnectionTimeout',
+    when: 'the car does not wake up',
+    ...lock,
+    setting: { power: asleep },
+    states: ['Accepted', 'WakingUpVehicle'],
+  },
+  { cause: 'MissingRights', when: 'the key may not', ...lock, setting: { without: ['Doors'] } },
+  {
+    cause: 'NotPossibleDueToVehicleBatteryLevel',
+    when: 'the 12 V battery is low',
+    ...lock,
+    before: (car) => car.see('battery.voltage', 19.9),
+  },
+  {
+    cause: 'NotPossibleDueToVehicleBatteryLevel',
+    when: 'neither charged nor plugged',
+    ...heat,
+    before: (car) => {
+      car.see('energies.Electric.level', 19);
+      car.see(`${CHARGING}.plugged`, false);
+    },
+    states: SENT,
+  },
+  {
+    cause: 'NotPossibleDueToVehiclePrivacyLevel',
+    when: 'privacy is full',
+    ...lock,
+    before: (car) => car.see('privacy.state', 'Full'),
+  },
+  {
+    cause: 'NotPossibleDueToVehiclePrivacyLevel',
+    when: 'a car that hides its position is to be followed',
+    kind: 'Stolen',
+    body: { trackingPeriod: { running: 5 } },
+    before: (car) => {
+      car.steal('Alarm');
+      car.see('privacy.state', 'Geolocation');
+    },
+    states: SENT,
+  },
+  {
+    cause: 'TooManyWakeUpsOverMonth',
+    when: 'it was woken too often',
+    ...wake,
+    setting: { power: { awake: () => false, wake: async () => true }, limits: { wakeUps: 2 } },
+    before: async (car) => {
+      await car.order('WakeUp', {});
+      await car.order('WakeUp', {});
+    },
+  },
+  {
+    cause: 'TooManyRequestInShortTime',
+    when: 'one kind comes too fast',
+    ...wake,
+    setting: { limits: { burst: 2 } },
+    before: async (car) => {
+      await car.order('WakeUp', {});
+      await car.order('WakeUp', {});
+    },
+  },
+  {
+    cause: 'TooManyRequestSent',
+    when: 'too many come in a day',
+    ...wake,
+    setting: { limits: { daily: 2 } },
+    before: async (car) => {
+      await car.order('Stolen', { stolen: false });
+      await car.order('Lights', { on: false });
+    },
+  },
+  {
+    cause: 'NotPossibleDueToVehicleStolenState',
+    when: 'the car is stolen',
+    ...unlock,
+    before: (car) => car.steal('Declared'),
+  },
+  {
+    cause: 'VehicleInUse',
+    when: 'the engine runs',
+    ...immobilize,
+    before: (car) => car.see('ignition.type', 'Start'),
+    states: SENT,
+  },
+  {
+    cause: 'VehicleInUse',
+    when: 'the car rolls',
+    ...immobilize,
+    before: (car) => car.see('kinetic.speed', 0.1),
+    states: SENT,
+  },
+  {
+    cause: 'VehicleInUse',
+    when: 'it drives, and is to hoot',
+    kind: 'Horn',
+    body: { state: 'Activated' },
+    before: (car) => car.see('kinetic.speed', 30),
+    states: SENT,
+  },
+  {
+    cause: 'VehicleInUse',
+    when: 'it drives, and is to flash',
+    kind: 'Lights',
+    body: { on: true },
+    before: (car) => car.clock.advance(6_000),
+    states: SENT,
+  },
+  {
+    cause: 'DoorsOpen',
+    when: 'a door is open',
+    ...heat,
+    before: (car) => car.see('doorsState.opening.Passenger.state', 'Open'),
+    states: SENT,
+  },
+  {
+    cause: 'DoorsOpen',
+    when: 'a window that the profile feeds is unknown',
+    ...heat,
+    setting: { feeds: ['doorsState.opening.RoofWindow.state'] },
+    states: SENT,
+  },
+  {
+    cause: 'DoorsOpen',
+    when: 'the car says so',
+    ...heat,
+    setting: deaf,
+    before: (car) => {
+      car.clock.after(1_000, () => car.see('preconditioning.airConditioning.failureCause', 'HoodOpened'));
+    },
+    states: SENT,
+    actuated: ['preconditioning.start'],
+  },
+  {
+    cause: 'DoorsOpen',
+    when: 'a lock does not close on an open door',
+    ...lock,
+    setting: deaf,
+    before: (car) => car.see('doorsState.opening.Driver.state', 'Open'),
+    states: SENT,
+    actuated: ['doors.lock'],
+  },
+  {
+    cause: 'CidInside',
+    when: 'a lock does not close on a key',
+    ...lock,
+    setting: { ...deaf, feeds: ['key.present'] },
+    before: (car) => car.say('key.present', true),
+    states: SENT,
+    actuated: ['doors.lock'],
+  },
+  {
+    cause: 'VehicleErrorOrCidInside',
+    when: 'a lock does not close, and nothing is known of a key',
+    ...lock,
+    setting: { ...deaf, feeds: ['key.present'] },
+    states: SENT,
+    actuated: ['doors.lock'],
+  },
+  {
+    cause: 'ExternalChargingSystemError',
+    when: 'no cable is plugged in',
+    ...charge,
+    before: (car) => car.see(`${CHARGING}.plugged`, false),
+    states: SENT,
+  },
+  {
+    cause: 'ExternalChargingSystemError',
+    when: 'the cable gives no power',
+    ...charge,
+    setting: deaf,
+    before: (car) => {
+      car.clock.after(500, () => car.see(`${CHARGING}.status`, 'Disconnected'));
+    },
+    states: SENT,
+    actuated: ['charging.start'],
+  },
+  {
+    cause: 'VehicleChargingSystemError',
+    when: 'the car reports a failure',
+    ...charge,
+    setting: deaf,
+    before: (car) => {
+      car.clock.after(500, () => car.see(`${CHARGING}.status`, 'Failure'));
+    },
+    states: SENT,
+    actuated: ['charging.start'],
+  },
+  {
+    cause: 'VehicleChargingSystemError',
+    when: 'the car had reported a failure before',
+    ...charge,
+    setting: deaf,
+    before: (car) => car.see(`${CHARGING}.status`, 'Failure'),
+    states: SENT,
+    actuated: ['charging.start'],
+  },
+  {
+    cause: 'VehicleIsNotLocked',
+    when: 'the profile asks for it',
+    ...heat,
+    setting: {
+      requires: {
+        'preconditioning.start': [{ path: 'doorsState.lockedStates', includes: 'Locked', cause: 'VehicleIsNotLocked' }],
+      },
+    },
+    states: SENT,
+  },
+  {
+    cause: 'CanceledByDriver',
+    when: 'a door is opened while it locks',
+    ...lock,
+    setting: deaf,
+    before: (car) => {
+      car.clock.after(500, () => car.see('doorsState.opening.Driver.state', 'Open'));
+    },
+    states: SENT,
+    actuated: ['doors.lock'],
+  },
+  {
+    cause: 'CanceledByDriver',
+    when: 'the cable is pulled out',
+    ...charge,
+    setting: deaf,
+    before: (car) => {
+      car.clock.after(500, () => car.see(`${CHARGING}.plugged`, false));
+    },
+    states: SENT,
+    actuated: ['charging.start'],
+  },
+  {
+    cause: 'SameActionInProgress',
+    when: 'the same is in progress, given as another kind',
+    kind: 'Stolen',
+    body: { immobilization: { activate: true } },
+    setting: deaf,
+    before: (car) => {
+      void car.order('Immobilization', { activate: true });
+    },
+  },
+];
+
+test.each(cases)('$cause when $when', async ({ cause, kind, body, setting, before, states = [], actuated = [] }) => {
+  const car = carOf(setting);
+  await before?.(car);
+  const from = car.reports.length;
+  await car.order(kind, body);
+  const told = car.reports.slice(from).filter(({ type }) => type === kind);
+  expect(told.map(({ status, failureCause }) => failureCause ?? status)).toEqual([...states, cause]);
+  // The one whose action was in progress is not ours.
+  if (cause !== 'SameActionInProgress') expect(car.actuated).toEqual(actuated);
+});
+
+test('every cause of the interface is among them', () => {
+  expect(new Set(cases.map(({ cause }) => cause))).toEqual(new Set(failureCauses));
+});
+
+describe('the order of the checks', () => {
+  const worst: readonly [string, (car: Car) => void][] = [
+    ['MissingRights', () => undefined],
+    ['NotPossibleDueToVehicleStolenState', (car) => car.steal('Alarm')],
+    ['NotPossibleDueToVehiclePrivacyLevel', (car) => car.see('privacy.state', 'Full')],
+    ['TooManyWakeUpsOverMonth', () => undefined],
+    ['NotPossibleDueToVehicleBatteryLevel', (car) => car.see('battery.voltage', 1)],
+  ];
+  test.each(worst.map(([cause], index) => [cause, index] as const))(
+    '%s comes before what follows',
+    async (cause, from) => {
+      const spent = from <= 3 ? { limits: { wakeUps: 0 } } : {};
+      const car = carOf({ power: asleep, without: from === 0 ? ['Lights'] : [], ...spent });
+      for (const [, make] of worst.slice(from)) make(car);
+      expect(await car.order('Lights', { on: true })).toEqual([cause]);
+      expect(car.actuated).toEqual([]);
+    },
+  );
+});
+
+describe('a car that sleeps', () => {
+  const sleeping = () => {
+    let awake = false;
+    let woken = 0;
+    const power = {
+      awake: () => awake,
+      wake: async () => {
+        woken++;
+        awake = true;
+        return true;
+      },
+    };
+    return { power, woken: () => woken };
+  };
+
+  test('is woken, looked at until its buses speak, and then asked', async () => {
+    const { power, woken } = sleeping();
+    const car = carOf({ power });
+    car.clock.advance(60_000);
+    car.clock.after(700, () => car.repeat());
+    const states = await car.order('Lights', { on: true });
+    expect(states).toEqual(['Accepted', 'WakingUpVehicle', 'CheckingVehicle', 'SentToVehicle', 'Success']);
+    expect(woken()).toBe(1);
+    expect(car.document.data.wakeUps).toHaveLength(1);
+  });
+
+  test('that says nothing after it was woken is not touched', async () => {
+    const { power } = sleeping();
+    const car = carOf({ power, limits: { settling: 1_000 } });
+    car.clock.advance(60_000);
+    expect((await car.order('Lights', { on: true })).at(-1)).toBe('VehicleInUse');
+    expect(car.actuated).toEqual([]);
+  });
+
+  test('WakeUp succeeds by waking it', async () => {
+    const { power } = sleeping();
+    const car = carOf({ power });
+    expect(await car.order('WakeUp', {})).toEqual(['Accepted', 'WakingUpVehicle', 'SentToVehicle', 'Success']);
+    expect(await car.order('WakeUp', {})).toEqual(['Accepted', 'SentToVehicle', 'AlreadyDone']);
+  });
+});

@@ -1,0 +1,131 @@
+/** What the ledger knows after its file, or the copy in the outbox's commits, was lost or is older. */
+import { describe, expect, test } from 'vitest';
+import { type ActionRecord, Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
+import { unite, use } from '../../../agent/remotes/window.ts';
+import { carOf, commandOf, disk, signed } from './rig.ts';
+
+const record = (id: string, status: ActionRecord['status']): ActionRecord => ({
+  id,
+  type: 'Doors',
+  action: 'doors.lock',
+  status,
+  at: 1,
+});
+const copyOf = (ledger: Ledger): unknown => structuredClone(ledger.copy);
+
+describe('two books', () => {
+  test('counters used by either are used', async () => {
+    const ledger = new Ledger(disk());
+    ledger.use('a', 5);
+    ledger.use('b', 70);
+    const other = new Ledger(disk());
+    other.use('a', 7);
+    other.use('b', 2);
+    other.recall(copyOf(ledger));
+    expect([5, 6, 7].map((counter) => other.use('a', counter))).toEqual([false, true, false]);
+    expect([2, 6, 7, 70, 71].map((counter) => other.use('b', counter))).toEqual([false, false, true, false, true]);
+  });
+
+  test('the newer one counts for what is kept', async () => {
+    const document = disk();
+    const ledger = new Ledger(document);
+    ledger.keep(() => ({ programs: 1 }));
+    await ledger.write();
+    const old = copyOf(ledger);
+    ledger.keep(() => ({ programs: 2 }));
+    await ledger.write();
+    const behind = new Ledger(disk());
+    behind.recall(copyOf(ledger));
+    expect(behind.kept).toEqual({ programs: 2 });
+    const ahead = new Ledger(disk(document.data));
+    ahead.recall(old);
+    expect(ahead.kept).toEqual({ programs: 2 });
+  });
+
+  test('a command that ended on disk, but not in the outbox, has to be told; one that did has not', async () => {
+    const document = disk();
+    const ledger = new Ledger(document);
+    await ledger.record(record('one', 'SentToVehicle'));
+    await ledger.record(record('two', 'Success'));
+    const before = copyOf(ledger);
+    ledger.told('two');
+    const after = copyOf(ledger);
+    await ledger.record(record('one', 'Success'));
+    const untold = (copy: unknown): string[] => {
+      const next = new Ledger(disk(document.data));
+      next.recall(copy);
+      return next.untold().map(({ id }) => id);
+    };
+    expect(untold(before).sort()).toEqual(['one', 'two']);
+    expect(untold(after)).toEqual(['one']);
+    ledger.told('one');
+    expect(untold(copyOf(ledger))).toEqual([]);
+    // Without a copy nothing is known of what was told, and nothing is told again.
+    expect(untold(undefined)).toEqual([]);
+  });
+
+  test('uniting windows is the same as using all counters in one', () => {
+    const counters = [1, 2, 9, 64, 65, 100, 163];
+    for (let mask = 0; mask < 128; mask++) {
+      const chosen = counters.filter((_, bit) => ((mask >> bit) & 1) === 1);
+      const others = counters.filter((counter) => !chosen.includes(counter));
+      if (chosen.length === 0 || others.length === 0) continue;
+      const windowOf = (used: number[]) =>
+        used.reduce<ReturnType<typeof use>>((window, counter) => use(window, counter), undefined);
+      const both = unite(windowOf(chosen), windowOf(others) as never);
+      for (const counter of counters) expect(use(both, counter), `${counter} of ${chosen}`).toBeUndefined();
+    }
+  });
+});
+
+describe('a damaged file', () => {
+  test('forgets nothing when there is the copy', async () => {
+    const before = carOf();
+    const command = signed(commandOf(before.clock, 'Doors', { state: 'Locked' }));
+    await before.give(command);
+    const memory = new Map([...before.remotes.states()].map(([key, value]) => [key, structuredClone(value)]));
+    const { clock } = before;
+    const car = carOf({ clock, memory, document: disk(undefined, 1) });
+    await car.remotes.resume();
+    await car.give(command);
+    // The same answer as before, and nothing done.
+    expect(car.reports.map(({ status }) => status)).toEqual(['Success']);
+    expect(car.actuated).toEqual([]);
+    expect((await car.order('Doors', { state: 'Locked' })).at(-1)).toBe('Success');
+  });
+
+  test('without a copy: what was issued before is not answered, also after the next start', async () => {
+    const before = carOf();
+    const { clock } = before;
+    const old = signed(commandOf(clock, 'Doors', { state: 'Locked' }, { expires: clock.now() + 3_600_000 }));
+    await before.give(old);
+    const unknown = carOf({ clock, document: disk(undefined, 1), quality: 'none' });
+    await unknown.remotes.resume();
+    await unknown.give(old);
+    expect(unknown.reports).toEqual([]);
+    // The file is sound again, and still says that it has lost something.
+    const car = carOf({ clock, document: disk(unknown.document.data) });
+    await car.remotes.resume();
+    await car.give(old);
+    expect(car.reports).toEqual([]);
+    expect(car.remotes.unsigned).toBe(1);
+    const next = carOf({ clock, document: disk(car.document.data) });
+    await next.remotes.resume();
+    await next.give(old);
+    expect(next.reports).toEqual([]);
+    clock.advance(6 * 60_000);
+    next.repeat();
+    expect((await next.order('Doors', { state: 'Locked' })).at(-1)).toBe('Success');
+    expect([...unknown.actuated, ...car.actuated, ...next.actuated]).toEqual(['doors.lock']);
+  });
+
+  test.each<[string, unknown]>([
+    ['a list', []],
+    ['nothing', null],
+    ['other members', { counters: {} }],
+  ])('that holds %s counts as damaged', async (_name, data) => {
+    const car = carOf({ document: disk(data as LedgerData) });
+    await car.remotes.resume();
+    expect(await car.order('Doors', { state: 'Locked' })).toEqual([]);
+  });
+});

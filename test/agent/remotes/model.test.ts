@@ -1,0 +1,290 @@
+/**
+ * Random commands, duplicates, replays, reordering, wrong keys, late ones, clock steps, cars that change, and power
+ * cuts between any two steps, against what must hold whatever happens.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { final, type LedgerData } from '../../../agent/remotes/ledger.ts';
+import type { CommandBodyKind } from '../../../protocol/command.ts';
+import type { RemoteReport } from '../../../protocol/schema/remote.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { carOf, commandOf, disk, type Setting, signed, stranger } from './rig.ts';
+
+const wishes: readonly (readonly [CommandBodyKind, object])[] = [
+  ['Doors', { state: 'Locked' }],
+  ['Doors', { state: 'Unlocked' }],
+  ['Lights', { on: true }],
+  ['Horn', { state: 'Activated' }],
+  ['Immobilization', { activate: true }],
+  ['Stolen', { immobilization: { activate: true } }],
+  ['Stolen', { stolen: true }],
+  ['Stolen', { stolen: false }],
+  ['WakeUp', {}],
+  ['Navigation', { positions: [{ type: 'Point', coordinates: [2, 48] }] }],
+  ['ElectricBatteryChargingRequest', { immediate: true }],
+  ['ElectricBatteryChargingRequest', { preferences: { level: 'Level3', type: 'Partial' } }],
+  ['ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT13H1M' } }],
+  ['ElectricBatteryChargingRequest', { schedule: { programs: [{ start: 'PT13H2M', end: 'PT13H4M' }] } }],
+  ['ThermalPreconditioning', { airConditioning: { immediate: true } }],
+  [
+    'ThermalPreconditioning',
+    {
+      airConditioning: {
+        programs: [{ slot: 1, enabled: true, start: 'PT13H1M', occurence: { day: ['Mon', 'Thu', 'Fri', 'Sun'] } }],
+      },
+    },
+  ],
+];
+
+type Step =
+  | { readonly do: 'send'; readonly wish: number; readonly valid: number; readonly forged: boolean }
+  | { readonly do: 'again'; readonly which: number }
+  | { readonly do: 'pass'; readonly ms: number }
+  | { readonly do: 'step'; readonly ms: number }
+  | { readonly do: 'speed'; readonly kmh: number }
+  | { readonly do: 'door'; readonly open: boolean }
+  | { readonly do: 'silence'; readonly on: boolean }
+  | { readonly do: 'obey'; readonly on: boolean }
+  | { readonly do: 'cut'; readonly after: number }
+  | { readonly do: 'slow'; readonly ms: number }
+  | { readonly do: 'damage' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      wish: fc.nat(wishes.length - 1),
+      valid: fc.integer({ min: 1, max: 60_000 }),
+      forged: fc.nat(5).map((dice) => dice === 0),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('again' as const), which: fc.nat(50) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 90_000 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('step' as const), ms: fc.integer({ min: -9e5, max: 9e5 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('speed' as const), kmh: fc.constantFrom(0, 0, 5, 50) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('door' as const), open: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('silence' as const), on: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('obey' as const), on: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('cut' as const), after: fc.nat(12) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('slow' as const), ms: fc.constantFrom(0, 200, 3_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('damage' as const) }) },
+);
+
+/** Readings hold for five seconds, and the look at them is a second apart, ms. */
+const SILENCE = 7_000;
+
+/** The power goes: nothing that is under way ever goes on. */
+const never = new Promise<never>(() => undefined);
+
+test('nothing twice, late, unsigned or against an interlock; each command ends once', async () => {
+  let actuations = 0;
+  let ended = 0;
+  let cuts = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12));
+      const state = { speed: 0, door: false, mute: false, silent: 0, slow: 0, obeys: true };
+      const breaches: string[] = [];
+      /** Steps of disk, outbox and actuator until the power goes. */
+      let left = Number.POSITIVE_INFINITY;
+      const spend = async (): Promise<void> => {
+        if (left-- <= 0) await never;
+        if (state.slow > 0) await new Promise<void>((resolve) => clock.after(state.slow, resolve));
+      };
+      const store: { data: LedgerData; memory: Map<string, unknown> } = { data: disk().data, memory: new Map() };
+      const sent: { payload: Uint8Array; id: string; genuine: boolean; expires: number }[] = [];
+      const published: RemoteReport[] = [];
+      /** By run of the agent and name; what one command may do is done at most once over all runs. */
+      const done: { action: string; at: number; id: string | undefined }[] = [];
+      let theft: NonNullable<Setting['theft']> | undefined;
+
+      const start = (corrupt: boolean) => {
+        const document = disk(corrupt ? { counters: {}, actions: [] } : store.data, corrupt ? 1 : 0);
+        let alive = true;
+        const appended: RemoteReport[] = [];
+        const write = document.write.bind(document);
+        let writing: Promise<void> = Promise.resolve();
+        // No write overtakes another, as in the document on disk.
+        document.write = (next) => {
+          writing = writing.then(async () => {
+            await spend();
+            if (!alive) await never;
+            await write(next);
+            store.data = document.data;
+            await spend();
+          });
+          return writing;
+        };
+        const car = carOf({
+          clock,
+          document,
+          memory: store.memory,
+          limits: { burst: 1000 },
+          obeys: () => state.obeys,
+          ...(theft === undefined ? {} : { theft }),
+          publisher: {
+            // As the outbox does: what was appended, and the copy of the ledger, go to disk in the next commit.
+            secure: async (_kind, body) => {
+              appended.push(body as RemoteReport);
+              await spend();
+              if (!alive) await never;
+              published.push(...appended.splice(0));
+              for (const [key, value] of car.remotes.states()) store.memory.set(key, structuredClone(value));
+              theft = car.stolen();
+              await spend();
+            },
+          },
+          actuate: async (action) => {
+            if (!alive) await never;
+            check(action);
+            const under = store.data.actions.filter(({ status }) => status === 'SentToVehicle');
+            const own = under.find((record) => record.action.split(',').includes(action));
+            done.push({ action, at: clock.now(), id: own?.id });
+            actuations++;
+            await spend();
+          },
+        });
+        // What is thrown in an actuator is a failure of the bus to the agent: breaches are noted, and counted at the end.
+        const check = (action: string): void => {
+          const limits: Record<string, number> = {
+            'doors.unlock': 6,
+            'lights.on': 1,
+            'horn.on': 1,
+            'immobilization.on': 0,
+          };
+          const seen = car.value('kinetic.speed') as number;
+          const limit = limits[action];
+          if (limit !== undefined && (seen > limit || state.silent > SILENCE))
+            breaches.push(`${action} at ${seen} km/h`);
+          if (action === 'preconditioning.start' && car.value('doorsState.opening.Driver.state') !== 'Closed') {
+            breaches.push(`${action} with a door open`);
+          }
+          if (car.stolen() !== undefined && !action.startsWith('immobilization'))
+            breaches.push(`${action} while stolen`);
+        };
+        // Reports of a fault or a running car come from the buses.
+        const say = (): void => {
+          if (state.mute) return;
+          state.silent = 0;
+          car.repeat();
+          car.see('kinetic.speed', state.speed);
+          car.see('doorsState.opening.Driver.state', state.door ? 'Open' : 'Closed');
+        };
+        // Every car of this rig speaks once when it is made.
+        state.silent = 0;
+        say();
+        const resumed = car.remotes.resume();
+        return {
+          car,
+          say,
+          resumed,
+          die: () => {
+            alive = false;
+            car.remotes.stop();
+          },
+        };
+      };
+
+      let run = start(false);
+      const pass = async (ms: number): Promise<void> => {
+        for (let rest = ms; rest > 0; rest -= 1_000) {
+          run.say();
+          if (state.mute) state.silent += Math.min(rest, 1_000);
+          await clock.settle(Math.min(rest, 1_000), 500);
+        }
+      };
+      const restart = async (corrupt: boolean): Promise<void> => {
+        run.die();
+        left = Number.POSITIVE_INFINITY;
+        run = start(corrupt);
+        await pass(1_000);
+        cuts++;
+      };
+      for (const next of steps) {
+        switch (next.do) {
+          case 'send': {
+            const [kind, body] = wishes[next.wish] as (typeof wishes)[number];
+            const command = commandOf(clock, kind, body, { expires: clock.now() + next.valid });
+            const payload = next.forged ? signed(command, stranger.privateKey) : signed(command);
+            sent.push({ payload, id: command.id, genuine: !next.forged, expires: command.expires });
+            void run.car.remotes.receive(payload);
+            break;
+          }
+          case 'again': {
+            const old = sent.at(-1 - (next.which % Math.max(1, sent.length)));
+            if (old !== undefined) void run.car.remotes.receive(old.payload);
+            break;
+          }
+          case 'pass':
+            await pass(next.ms);
+            break;
+          case 'step':
+            clock.step(next.ms);
+            break;
+          case 'speed':
+            state.speed = next.kmh;
+            run.say();
+            break;
+          case 'door':
+            state.door = next.open;
+            run.say();
+            break;
+          case 'silence':
+            state.mute = next.on;
+            break;
+          case 'obey':
+            state.obeys = next.on;
+            break;
+          case 'cut':
+            left = next.after;
+            await pass(2_000);
+            await restart(false);
+            break;
+          case 'slow':
+            state.slow = next.ms;
+            break;
+          case 'damage':
+            await restart(true);
+            break;
+        }
+        run.say();
+        await clock.settle(100, 100);
+      }
+      state.slow = 0;
+      await pass(60_000);
+      // A program may have come to its time just now.
+      if (store.data.actions.some(({ status }) => !final(status))) await pass(10_000);
+      await run.resumed;
+      run.die();
+
+      expect(breaches).toEqual([]);
+      const genuine = new Map(sent.filter((command) => command.genuine).map((command) => [command.id, command]));
+      for (const { id, action, at } of done) {
+        expect(id, `${action} belongs to no command on disk`).toBeDefined();
+        const command = genuine.get(id as string);
+        const own = (id as string).includes('@');
+        expect(command !== undefined || own, `${action} of ${id} was never signed`).toBe(true);
+        if (command !== undefined) expect(at, `${action} of ${id} came late`).toBeLessThanOrEqual(command.expires);
+      }
+      const once = done.map(({ id, action }) => `${id} ${action}`);
+      expect(new Set(once).size, `twice: ${once.join(', ')}`).toBe(once.length);
+      const finals = new Map<string, Set<string>>();
+      for (const { remoteActionId, status, failureCause } of published) {
+        const states = finals.get(remoteActionId) ?? new Set();
+        finals.set(remoteActionId, states);
+        if (['Success', 'AlreadyDone', 'Failed'].includes(status)) states.add(failureCause ?? status);
+      }
+      for (const [id, states] of finals) {
+        expect([...states], `${id} ended`).toHaveLength(1);
+        expect(genuine.has(id) || id.includes('@'), `${id} was answered`).toBe(true);
+        ended++;
+      }
+    }),
+    { numRuns: Number(process.env['VIGIE_RUNS'] ?? 500) },
+  );
+  // The histories are worth something.
+  expect(actuations).toBeGreaterThan(100);
+  expect(ended).toBeGreaterThan(300);
+  expect(cuts).toBeGreaterThan(100);
+}, 120_000);

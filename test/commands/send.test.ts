@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { explain } from '../../commands/send/explain.ts';
+import { type Details, usages, wishOf } from '../../commands/send/wishes.ts';
+import { decodeBody, encodeBody } from '../../protocol/command.ts';
+import { failureCauses } from '../../protocol/errors.ts';
+import { remoteTypes } from '../../protocol/schema/remote.ts';
+import { vigie } from '../rig/bench.ts';
+
+const everyDay = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+const program = { slot: 1, enabled: true, start: 'PT7H15M', actionsType: 'Set' };
+const point = (...coordinates: number[]) => ({ type: 'Point', coordinates });
+
+const understood: readonly (readonly [words: string, details: Details, kind: string, body: object])[] = [
+  ['doors lock', {}, 'Doors', { state: 'Locked' }],
+  ['doors unlock', {}, 'Doors', { state: 'Unlocked' }],
+  ['lights', {}, 'Lights', { on: true }],
+  ['lights off', {}, 'Lights', { on: false }],
+  ['horn', {}, 'Horn', { state: 'Activated' }],
+  ['horn off', {}, 'Horn', { state: 'Unactivated' }],
+  ['wakeup', {}, 'WakeUp', {}],
+  ['charge', {}, 'ElectricBatteryChargingRequest', { immediate: true }],
+  ['charge off', {}, 'ElectricBatteryChargingRequest', { immediate: false }],
+  ['charge', { at: '23:30' }, 'ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT23H30M' } }],
+  ['charge', { at: '0:00' }, 'ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT0S' } }],
+  [
+    'charge',
+    { at: '2026-01-31T22:30:00+01:00' },
+    'ElectricBatteryChargingRequest',
+    { schedule: { nextDelayedTime: '2026-01-31T22:30:00+01:00' } },
+  ],
+  [
+    'charge',
+    { at: '22:00', until: '6:00', days: 'Mon,fri', slot: '2' },
+    'ElectricBatteryChargingRequest',
+    {
+      schedule: {
+        programs: [{ slot: 2, enabled: true, start: 'PT22H', end: 'PT6H', occurence: { day: ['Mon', 'Fri'] } }],
+      },
+    },
+  ],
+  ['charge never', {}, 'ElectricBatteryChargingRequest', { schedule: { programs: [] } }],
+  [
+    'charge',
+    { level: '3', type: 'full' },
+    'ElectricBatteryChargingRequest',
+    { preferences: { level: 'Level3', type: 'Full' } },
+  ],
+  ['precondition', {}, 'ThermalPreconditioning', { airConditioning: { immediate: true } }],
+  ['precondition off', {}, 'ThermalPreconditioning', { airConditioning: { immediate: false } }],
+  [
+    'precondition',
+    { slot: '1', at: '07:15', days: 'Mon,Tue' },
+    'ThermalPreconditioning',
+    { airConditioning: { programs: [{ ...program, occurence: { day: ['Mon', 'Tue'] } }] } },
+  ],
+  [
+    'precondition',
+    { slot: '1', at: '07:15', once: true },
+    'ThermalPreconditioning',
+    { airConditioning: { programs: [{ ...program, recurrence: 'None', occurence: { day: everyDay } }] } },
+  ],
+  [
+    'precondition delete',
+    { slot: '3' },
+    'ThermalPreconditioning',
+    { airConditioning: { programs: [{ slot: 3, actionsType: 'Delete' }] } },
+  ],
+  ['stolen on', {}, 'Stolen', { stolen: true }],
+  ['stolen off', {}, 'Stolen', { stolen: false }],
+  ['stolen track', { running: '5', shutdown: '60' }, 'Stolen', { trackingPeriod: { running: 5, shutdown: 60 } }],
+  ['immobilize on', {}, 'Immobilization', { activate: true }],
+  ['navigate 2.35,48.85', {}, 'Navigation', { positions: [point(2.35, 48.85)] }],
+  ['navigate -1,45 2.35,48.85', {}, 'Navigation', { positions: [point(-1, 45), point(2.35, 48.85)] }],
+];
+
+describe('words', () => {
+  test.each(understood)('%s %j', (words, details, kind, body) => {
+    const [what = '', ...rest] = words.split(' ');
+    const wish = wishOf(what, rest, details);
+    expect(wish).toEqual({ kind, body });
+    // What is said is what arrives.
+    expect(decodeBody(wish.kind, encodeBody(wish.kind, wish.body))).toEqual(body);
+  });
+
+  test('there are words for every kind of the interface', () => {
+    expect(new Set(understood.map(([, , kind]) => kind))).toEqual(new Set(remoteTypes));
+    expect(usages).toHaveLength(remoteTypes.length);
+  });
+
+  test.each<[string, Details, RegExp]>([
+    ['windows open', {}, /cannot send "windows open"; known:\n {2}doors/],
+    ['doors', {}, /doors lock\|unlock/],
+    ['doors ajar', {}, /doors lock\|unlock/],
+    ['doors lock now', {}, /doors lock\|unlock/],
+    ['doors lock', { at: '7:00' }, /"doors" has no --at/],
+    ['charge on', { at: '7:00' }, /charge/],
+    ['charge', { at: '24:00' }, /--at must be a time of day/],
+    ['charge', { at: '7:00', until: '7:00' }, /end must not be start/],
+    ['charge', { until: '7:00' }, /need --at/],
+    ['charge', { level: '6' }, /--level must be 1, 2, 3, 4, 5, is 6/],
+    ['charge', { at: '7:00', level: '1' }, /preferences cannot go together/],
+    ['precondition', { at: '7:00' }, /needs --slot and --at/],
+    ['precondition', { at: '7:00', slot: '5' }, /1 to 4, is 5/],
+    ['precondition', { at: '7:00', slot: '1', days: 'Mon,Someday' }, /--days must be Mon/],
+    ['precondition delete', {}, /needs --slot/],
+    ['stolen', {}, /stolen on\|off\|track/],
+    ['stolen on', { running: '5' }, /belong to "stolen track"/],
+    ['stolen track', {}, /must have running or shutdown/],
+    ['stolen track', { running: '4' }, /5 to 86400, is 4/],
+    ['navigate', {}, /navigate LON,LAT/],
+    ['navigate 48.85', {}, /no place/],
+    ['navigate 2.35,', {}, /no place/],
+    ['navigate 2.35,148.85', {}, /no place/],
+    [`navigate ${'1,2 '.repeat(11).trim()}`, {}, /navigate LON,LAT/],
+    ['constructor', {}, /known/],
+  ])('"%s" %j is refused with what to do', (words, details, message) => {
+    const [what = '', ...rest] = words.split(' ');
+    expect(() => wishOf(what, rest, details)).toThrow(
+      expect.objectContaining({ code: 'usage.wrong', message: expect.stringMatching(message) }),
+    );
+  });
+});
+
+test('each cause is explained', () => {
+  const report = { remoteActionId: 'a', type: 'Doors', status: 'Failed', detail: 'why' } as const;
+  const texts = failureCauses.map((failureCause) => explain({ ...report, failureCause }));
+  for (const [index, text] of texts.entries()) {
+    expect(text).toMatch(new RegExp(`^Doors Failed \\(${failureCauses[index]}\\): why\\n {2}.{10,}$`));
+  }
+  expect(new Set(texts).size).toBe(failureCauses.length);
+  expect(explain({ remoteActionId: 'a', type: 'Horn', status: 'Accepted' })).toBe('Horn Accepted');
+});
+
+test('the help shows what can be sent, and a wrong wish ends with status 2', async () => {
+  const help = await vigie('send', '--help');
+  // A terminal may be narrower than a line.
+  const text = help.stdout.replaceAll(/\s+/g, ' ');
+  for (const usage of usages) expect(text).toContain(usage);
+  const wrong = await vigie('send', 'VF3VGEBENCH000001', 'charge', '--at', 'noon');
+  expect(wrong.status).toBe(2);
+  expect(wrong.stderr).toContain('--at must be a time of day');
+});
