@@ -4,9 +4,9 @@
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
+import { DbcDecoder, REPEATED, type Readings } from '../../adapters/can/dbc/index.ts';
 import { openLog } from '../../adapters/can/log/index.ts';
-import { EXTENDED, type ReadingSink } from '../../agent/ports.ts';
+import { EXTENDED } from '../../agent/ports.ts';
 import { answer, Digest, type Work } from './answers.ts';
 import { everySignal, readNetwork } from './network.ts';
 
@@ -51,7 +51,7 @@ async function readLines(take: (micros: number, id: number, data: Buffer) => voi
 }
 
 /** The newest value of each signal, and how often one changed. */
-class Changes implements ReadingSink {
+class Changes {
   count = 0;
   readonly #values: Float64Array;
 
@@ -59,15 +59,22 @@ class Changes implements ReadingSink {
     this.#values = new Float64Array(signals).fill(Number.NaN);
   }
 
-  reading(signal: number, value: number): void {
-    if (this.#values[signal] === value) return;
-    this.#values[signal] = value;
-    this.count++;
+  take(readings: Readings): void {
+    const { values } = readings;
+    for (let i = 0; i < readings.count; i++) {
+      let at = readings.begin(i);
+      if (at === REPEATED) continue;
+      const signals = readings.signals(i);
+      const step = readings.step(i);
+      for (let k = 0; k < signals.length; k++, at += step) {
+        const signal = signals[k] as number;
+        const value = values[at] as number;
+        if (this.#values[signal] === value) continue;
+        this.#values[signal] = value;
+        this.count++;
+      }
+    }
   }
-
-  settled(): void {}
-
-  alive(): void {}
 }
 
 async function changes(): Promise<number> {
@@ -75,10 +82,10 @@ async function changes(): Promise<number> {
   const wanted = everySignal(database);
   const log = await openLog(file);
   const decoder = new DbcDecoder(wanted, [{ database }], log.buses);
-  const sink = new Changes(wanted.length);
-  for await (const batch of log.batches()) decoder.decode(batch, sink);
+  const changes = new Changes(wanted.length);
+  for await (const batch of log.batches()) changes.take(decoder.read(batch));
   await log.close();
-  return sink.count;
+  return changes.count;
 }
 
 let kept = 0;

@@ -3,12 +3,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './bundle.ts';
+import { bundleProgram } from '../bundle.ts';
 import { figure, median } from './contest.ts';
-import { benchNetwork, readNetwork } from './network.ts';
+import { writeDrive } from './drive-log.ts';
 import { pythonCan, pythonReader } from './reference.ts';
 import type { Section } from './section.ts';
-import { makeTraffic, writeCandump } from './traffic.ts';
 
 interface Run {
   readonly name: string;
@@ -20,21 +19,17 @@ interface Run {
 export const replaying: Section = {
   name: 'replay',
   title: 'The whole agent over a log',
-  text: `\`vigie replay\` as a process from start to exit: reading, decoding, Status, recorders, outbox, messages as CBOR.
-Beside it python-can, as a process too, which reads the same log and does nothing with the frames.`,
+  text: `\`vigie replay\` as a process from start to exit, bundled by \`npm run bundle\`: reading, decoding, Status, recorders,
+outbox, messages as CBOR, for a drive of the bench car with all that happens on the way. Beside it python-can, as a process too, which reads the same log and does nothing with the frames.`,
   async run(size, scratch) {
     const log = join(scratch, 'replay.log');
     const short = join(scratch, 'short.log');
-    const network = readNetwork(benchNetwork);
-    writeCandump(makeTraffic(network, size.frames, 'drive'), log, 'body');
-    writeCandump(makeTraffic(network, size.frames / 10, 'drive'), short, 'body');
-    const main = await bundle('../../main.ts', scratch);
+    const driven = await writeDrive(size.frames, log);
+    await writeDrive(size.frames / 10, short);
+    await bundleProgram();
     const python = pythonCan();
     const rounds = Math.ceil(size.rounds / 2);
-    const runs = [
-      replay('**vigie replay**', main, log, rounds),
-      replay('vigie replay, a tenth of the log', main, short, rounds),
-    ];
+    const runs = [replay('**vigie replay**', log, rounds), replay('vigie replay, a tenth of the log', short, rounds)];
     if ('program' in python) {
       const name = `python-can ${python.version}, reading alone`;
       runs.push({ name, command: python.program, arguments: [pythonReader, 'once', log], rounds: 2 });
@@ -47,7 +42,7 @@ Beside it python-can, as a process too, which reads the same log and does nothin
     const [own = Number.NaN] = times;
     return [
       {
-        title: `${size.frames.toLocaleString('en')} frames`,
+        title: `${size.frames.toLocaleString('en')} frames, ${Math.round(driven / 60)} minutes of driving`,
         columns: ['process', 'seconds', 'million frames/s', 'peak memory, MB', 'times the time of vigie'],
         rows: runs.map(({ name }, i) => {
           const seconds = times[i] ?? Number.NaN;
@@ -66,9 +61,10 @@ Beside it python-can, as a process too, which reads the same log and does nothin
   },
 };
 
-function replay(name: string, main: string, log: string, rounds: number): Run {
+function replay(name: string, log: string, rounds: number): Run {
+  const launcher = fileURLToPath(new URL('../vigie.js', import.meta.url));
   const profile = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
-  const args = [main, 'replay', log, '--profile', profile, '--cbor', '/dev/null'];
+  const args = [launcher, 'replay', log, '--profile', profile, '--cbor', '/dev/null'];
   return { name, command: process.execPath, arguments: args, rounds };
 }
 

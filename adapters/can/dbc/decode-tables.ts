@@ -7,7 +7,6 @@
 import type { Signal } from './database.ts';
 import { operation } from './extraction.ts';
 import { bytesNeeded } from './layout.ts';
-import { packedWindow } from './window.ts';
 
 /** A signal and its index in the list of wanted signals. */
 export interface Wanted {
@@ -25,8 +24,8 @@ export const FIRST = 0;
 export const END = 1;
 /** Bytes with which every row is in the payload; beyond any payload when rows depend on others. */
 export const PLAIN = 2;
-/** 1 when some rows are no windows, else 0. */
-export const MIXED = 3;
+/** 1 when some rows are of Motorola order, else 0. */
+export const SWAPPED = 3;
 const never = 65;
 
 function joined<T extends Int32Array | Float64Array>(
@@ -45,8 +44,6 @@ export class DecodeTables {
   /** Per plan: the wanted signals of all its rows. */
   readonly signals: (readonly number[])[] = [];
 
-  /** Per row: how it is taken out of a window and which wanted signal it is (window.ts); 0 where it cannot be. */
-  windows = new Int32Array(0);
   /** Per row: its wanted signal, or UNWANTED. */
   indexes = new Int32Array(0);
   /** Two numbers per row: factor and offset. */
@@ -59,8 +56,10 @@ export class DecodeTables {
   parents = new Int32Array(0);
   /** Per row: 2^width when the row is signed, else 0; multiplexor values are unsigned. */
   wraps = new Float64Array(0);
-  /** Per row: low and high ends of the multiplexor values that select it, one pair after the other. */
-  readonly ranges: (readonly number[])[] = [];
+  /** Two numbers per row: low and high end of the multiplexor values that select it, mostly one. */
+  selections = new Float64Array(0);
+  /** Per row: the ends of further ranges, one pair after the other; undefined when there are none. */
+  readonly ranges: (readonly number[] | undefined)[] = [];
 
   get rows(): number {
     return this.needs.length;
@@ -87,24 +86,27 @@ export class DecodeTables {
     const selected = rows.some((row) => row.parent >= 0);
 
     const needs = rows.map((row) => bytesNeeded(row.signal));
-    const windows = rows.map((row) => packedWindow(row.signal, row.index) ?? 0);
     const indexes = rows.map((row) => row.index);
     const scales = rows.flatMap((row) => [row.signal.factor, row.signal.offset]);
     const operations = rows.flatMap((row) => operation(row.signal));
     const parents = rows.map((row) => row.parent);
     const wraps = rows.map(({ signal }) => (signal.type === 'signed' ? 2 ** signal.length : 0));
-    this.windows = joined(this.windows, windows, Int32Array);
     this.indexes = joined(this.indexes, indexes, Int32Array);
     this.scales = joined(this.scales, scales, Float64Array);
     this.operations = joined(this.operations, operations, Int32Array);
     this.needs = joined(this.needs, needs, Int32Array);
     this.parents = joined(this.parents, parents, Int32Array);
     this.wraps = joined(this.wraps, wraps, Float64Array);
-    for (const { signal } of rows) this.ranges.push(signal.selection?.ranges.flat() ?? []);
+    const selections = rows.flatMap(({ signal }) => signal.selection?.ranges[0] ?? [1, 0]);
+    this.selections = joined(this.selections, selections, Float64Array);
+    for (const { signal } of rows) {
+      const further = signal.selection?.ranges.slice(1).flat() ?? [];
+      this.ranges.push(further.length === 0 ? undefined : further);
+    }
 
-    const mixed = windows.includes(0) ? 1 : 0;
+    const swapped = rows.some(({ signal }) => signal.byteOrder === 'big') ? 1 : 0;
     const plain = selected ? never : Math.max(...needs);
-    this.plans = joined(this.plans, [start, start + rows.length, plain, mixed], Int32Array);
+    this.plans = joined(this.plans, [start, start + rows.length, plain, swapped], Int32Array);
     this.signals.push(rows.flatMap((row) => (row.index === UNWANTED ? [] : [row.index])));
     return this.plans.length - PLAN;
   }
@@ -112,7 +114,9 @@ export class DecodeTables {
   /** `raw` of the multiplexor in row `parent` selects `row`. */
   selects(row: number, parent: number, raw: number): boolean {
     const value = raw < 0 ? raw + this.wraps[parent]! : raw;
-    const ranges = this.ranges[row]!;
+    if (value >= this.selections[row * 2]! && value <= this.selections[row * 2 + 1]!) return true;
+    const ranges = this.ranges[row];
+    if (ranges === undefined) return false;
     for (let i = 0; i < ranges.length; i += 2) if (value >= ranges[i]! && value <= ranges[i + 1]!) return true;
     return false;
   }

@@ -1,44 +1,43 @@
 import { ERROR, type FrameBatch, type FrameDecoder, REMOTE, type ReadingSink } from '../../../agent/ports.ts';
-import { DecodeTables, UNWANTED } from './decode-tables.ts';
-import { Halves, loadPadded, REGISTERS, rawOf, STRIDE } from './extraction.ts';
+import { ColumnDecoder } from './columns.ts';
+import { DecodeTables } from './decode-tables.ts';
 import { longestPayload } from './layout.ts';
 import type { BoundDatabase } from './matching.ts';
+import { BEGIN, ENTRY_SIZE, FRAME, LIST, REPEATED, Readings, STEP } from './readings.ts';
+import { RowDecoder, type ShortCounts } from './row-decoder.ts';
 import {
   type BusSlots,
-  HEAD,
+  COUNT,
+  ENOUGH,
+  ENTRY,
+  HIGH,
   LAST,
   LAST_HIGH,
   LAST_LOW,
+  LINK,
+  LOW,
+  MOST_WAITING,
   NO_SLOT,
-  SLOT_END,
-  SLOT_FIRST,
-  SLOT_MIXED,
-  SLOT_PLAIN,
+  RECORD,
   Slots,
   TAIL,
+  UNLINKED,
 } from './slots.ts';
 import { type UnknownSignal, unknownSignal, type WantedSignal } from './wanted.ts';
-import { cutWindows, WINDOWS, windowRaw, windowSignal } from './window.ts';
 
 /** What was seen since the decoder was made. */
-export interface DecodeCounts {
+export interface DecodeCounts extends ShortCounts {
   /** Frames that carry wanted signals. */
   frames: number;
   /** Of these, equal to the one before of their identifier. */
   repeated: number;
-  /** Of the others, too short for at least one wanted signal. */
-  short: number;
-  /** Wanted signals that did not fit in their frames. */
-  missed: number;
 }
 
 /** An identifier not looked up yet, as opposed to looked up and of no interest. */
 const UNSEEN = -2;
-/** Numbers of one entry of the work list: index of the frame, its slot, and what is to be done. */
-const ENTRY = 3;
-/** Added to SLOT_MIXED: some rows may not be in the payload; the frame equals the last one of its identifier. */
-const FITTING = 2;
-const REPEATED = 4;
+/** In BEGIN until the batch is decoded: a frame that does not wait, for it may lack rows or is a long one. */
+const ALONE = -2;
+const ALONE_REPEATED = -3;
 
 /**
  * Takes the wanted signals out of frames by tables built beforehand. A frame equal to the last one of its
@@ -50,137 +49,226 @@ export class DbcDecoder implements FrameDecoder {
   readonly counts: DecodeCounts = { frames: 0, repeated: 0, short: 0, missed: 0 };
   readonly #buses: readonly string[];
   readonly #byBus: BusSlots[] = [];
-  /** By bus and 11-bit identifier: the slot, NO_SLOT or UNSEEN. */
+  /** By bus and 11-bit identifier: where the slot's record is, NO_SLOT or UNSEEN. */
   #standard = new Int32Array(0);
   readonly #tables = new DecodeTables();
   readonly #slots: Slots;
-  readonly #registers = new Int32Array(REGISTERS);
-  readonly #halves = new Halves();
-  /** Windows of the frame being delivered, see window.ts. */
-  readonly #windows = new Int32Array(WINDOWS);
+  readonly #columns = new ColumnDecoder();
+  readonly #readings = new Readings();
+  readonly #rows: RowDecoder;
   /** Of the payloads of the batch. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  #work = new Int32Array(0);
-  /** Numbers written into the work list. */
+  /** Numbers written into the entries, and values into the columns. */
   #filled = 0;
-  /** Per row, while a frame is decoded whose rows depend on each other: raw value, and whether it was there. */
-  #raw = new Float64Array(0);
-  #there = new Uint8Array(0);
-
+  #valued = 0;
+  /** Entries of frames that do not wait. */
+  #alone = 0;
+  #repeated = 0;
+  /** The record in which frames began to wait last; the others follow by LINK. */
+  #linked = -1;
+  /** A record in which no more frames can wait, or -1. */
+  #full = -1;
   /** @param buses names that {@link FrameBatch.bus} indexes; may grow later. */
   constructor(wanted: readonly WantedSignal[], bound: readonly BoundDatabase[], buses: readonly string[]) {
     this.#buses = buses;
     this.#slots = new Slots(this.#tables, wanted, bound);
+    this.#rows = new RowDecoder(this.#tables, this.#slots, this.counts);
     this.problems = wanted.flatMap((one, index) => unknownSignal(one, index, bound) ?? []);
   }
 
   decode(batch: FrameBatch, sink: ReadingSink): void {
-    if (this.#work.length < batch.count * ENTRY) this.#work = new Int32Array(batch.count * ENTRY);
+    this.read(batch).deliver(batch, sink);
+  }
+
+  /** What the frames of a batch say, all at once; valid until the next call. */
+  read(batch: FrameBatch): Readings {
+    const readings = this.#readings;
+    const { count } = batch;
     const { buffer, byteOffset, byteLength } = batch.data;
     const { buffer: before, byteOffset: from, byteLength: size } = this.#view;
     // Making a view costs more than decoding a frame, and sources fill the same batch again and again.
     if (buffer !== before || byteOffset !== from || byteLength !== size) {
       this.#view = new DataView(buffer, byteOffset, byteLength);
     }
+    readings.clear(count);
+    readings.lists = this.#slots.signals;
     this.#filled = 0;
-    for (let i = 0; i < batch.count; ) {
-      i = this.#selectClassic(batch, i);
-      i = this.#selectOthers(batch, i);
+    this.#valued = 0;
+    this.#alone = 0;
+    this.#repeated = 0;
+    this.#linked = -1;
+    this.#full = -1;
+    let whole = false;
+    try {
+      for (let i = 0; i < count; ) {
+        i = this.#selectClassic(batch, i);
+        if (this.#full < 0) i = this.#selectOthers(batch, i);
+        if (this.#full >= 0) this.#drain(this.#full);
+        this.#full = -1;
+      }
+      this.#drainAll();
+      whole = true;
+    } finally {
+      // A batch that contradicts itself is its source's defect; its frames must not wait for the next batch.
+      if (!whole) this.#slots.forget();
     }
-    for (let entry = 0; entry < this.#filled; ) {
-      entry = this.#deliverPlain(batch, entry, sink);
-      if (entry >= this.#filled) break;
-      const action = this.#work[entry + 2]!;
-      if ((action & FITTING) !== 0) this.#deliverFitting(batch, entry, sink);
-      else this.#deliverMixed(batch, entry, sink);
-      entry += ENTRY;
-    }
-    this.counts.frames += this.#filled / ENTRY;
+    readings.count = this.#filled / ENTRY_SIZE;
+    if (this.#alone > 0) this.#decodeAlone(batch);
+    this.counts.frames += readings.count;
+    this.counts.repeated += this.#repeated;
+    return readings;
   }
 
   /*
-   * Nearly all frames take two loops, selectClassic and deliverPlain, which call nothing but the sink. So the compiler
-   * keeps in the loop what it knows of the arrays; after any other call it would look them all up again for the next
-   * frame, which costs as much as decoding a signal. Hence what is rare leaves the loop, and some lines stand twice.
+   * Nearly all frames take one loop, selectClassic, which calls nothing. So the compiler keeps in the loop what it
+   * knows of the arrays; after a call it would look them all up again for the next frame, which costs as much as
+   * decoding a signal. Hence what is rare leaves the loop, and some lines stand twice.
    */
 
   /**
-   * Finds the frames that carry something wanted, among those with 11-bit identifiers seen before and at most eight
-   * bytes, and compares each with the last of its identifier.
-   * @returns the first frame that is of another kind.
+   * Finds the frames that carry something wanted, among those with 11-bit identifiers seen before and one to eight
+   * bytes, compares each with the last of its identifier and lets those that differ wait to be decoded.
+   * @returns the first frame that is of another kind, or the next one when a record is full.
    */
   #selectClassic(batch: FrameBatch, start: number): number {
+    // What lies where in records (slots.ts) and entries (readings.ts): constants of another module are variables to
+    // the compiler, these are not.
+    const lastLow = 1;
+    const lastHigh = 2;
+    const enough = 3;
+    const waits = 4;
+    const link = 5;
+    const number = 9;
+    const lowRun = 16;
+    const highRun = 44;
+    const entryRun = 128;
+    const most = 28;
     const { count, id, bus, length, offset } = batch;
     const view = this.#view;
-    const work = this.#work;
-    const { heads } = this.#slots;
+    const { entries } = this.#readings;
+    const { records } = this.#slots;
     const standard = this.#standard;
     const known = standard.length;
+    let linked = this.#linked;
     let filled = this.#filled;
+    let alone = 0;
+    let repeated = 0;
     let i = start;
-    for (; i < count; i++) {
+    for (; i < count; i = (i + 1) | 0) {
       const identifier = id[i]! | 0;
       if (identifier >>> 11 !== 0) break;
       const place = (bus[i]! << 11) | identifier;
       if (place >= known) break;
-      const slot = standard[place]!;
-      if (slot === NO_SLOT) continue;
+      const record = standard[place]!;
+      if (record === NO_SLOT) continue;
       const bytes = length[i]!;
-      if (slot === UNSEEN || bytes > 8) break;
-      const from = offset[i]!;
-      const head = slot * HEAD;
+      // One to eight bytes; a payload of none may lie where the batch ends.
+      if (record === UNSEEN || (bytes - 1) >>> 0 > 7) break;
       // Payloads are padded to eight bytes, so both words are always there.
+      const from = offset[i]!;
       const low = view.getInt32(from, true);
-      const high = view.getInt32(from + 4, true);
+      const high = view.getInt32((from + 4) | 0, true);
       const differs =
-        (heads[head + LAST]! ^ bytes) | (heads[head + LAST_LOW]! ^ low) | (heads[head + LAST_HIGH]! ^ high);
-      heads[head + LAST] = bytes;
-      heads[head + LAST_LOW] = low;
-      heads[head + LAST_HIGH] = high;
-      work[filled] = i;
-      work[filled + 1] = slot;
-      work[filled + 2] =
-        (differs === 0 ? REPEATED : 0) | (bytes < heads[head + SLOT_PLAIN]! ? FITTING : heads[head + SLOT_MIXED]!);
-      filled += ENTRY;
+        (records[record]! ^ bytes) |
+        (records[(record + lastLow) | 0]! ^ low) |
+        (records[(record + lastHigh) | 0]! ^ high);
+      entries[filled] = i;
+      entries[(filled + 1) | 0] = records[(record + number) | 0]!;
+      const entry = filled;
+      filled = (filled + 4) | 0;
+      if (bytes < records[(record + enough) | 0]!) {
+        records[record] = bytes;
+        records[(record + lastLow) | 0] = low;
+        records[(record + lastHigh) | 0] = high;
+        entries[(entry + 2) | 0] = differs === 0 ? ALONE_REPEATED : ALONE;
+        alone = (alone + 1) | 0;
+        continue;
+      }
+      if (differs === 0) {
+        entries[(entry + 2) | 0] = REPEATED;
+        repeated = (repeated + 1) | 0;
+        continue;
+      }
+      records[record] = bytes;
+      records[(record + lastLow) | 0] = low;
+      records[(record + lastHigh) | 0] = high;
+      const before = records[(record + waits) | 0]!;
+      if (before === 0 && records[(record + link) | 0] === UNLINKED) {
+        records[(record + link) | 0] = linked;
+        linked = record;
+      }
+      const at = (record + before) | 0;
+      records[(at + lowRun) | 0] = low;
+      records[(at + highRun) | 0] = high;
+      records[(at + entryRun) | 0] = entry;
+      records[(record + waits) | 0] = (before + 1) | 0;
+      if (before === most - 1) {
+        this.#full = record;
+        i = (i + 1) | 0;
+        break;
+      }
     }
+    this.#linked = linked;
     this.#filled = filled;
+    this.#alone += alone;
+    this.#repeated += repeated;
     return i;
   }
 
-  /** As {@link #selectClassic}, for the frames it leaves: stops where it can go on. */
+  /** As {@link #selectClassic}, for the frames it leaves: stops where it can go on, and when a record is full. */
   #selectOthers(batch: FrameBatch, start: number): number {
     const { count, id, bus, length, offset } = batch;
     const view = this.#view;
-    const work = this.#work;
-    let filled = this.#filled;
     let i = start;
-    for (; i < count; i++) {
+    for (; i < count && this.#full < 0; i++) {
       const identifier = id[i]! | 0;
       const bytes = length[i]!;
-      if (identifier >>> 11 === 0 && bytes <= 8 && i > start) break;
+      if (identifier >>> 11 === 0 && bytes > 0 && bytes <= 8 && i > start) break;
       if ((identifier & (REMOTE | ERROR)) !== 0 || (identifier >= 0 && identifier >>> 11 !== 0)) continue;
       const on = this.#byBus[bus[i]!] ?? this.#prepare(bus[i]!);
       let slot = identifier < 0 ? on.extended.get(identifier & 0x1fff_ffff, UNSEEN) : on.standard[identifier]!;
       if (slot === UNSEEN) slot = this.#slots.discover(on, identifier & 0x1fff_ffff);
       if (slot < 0) continue;
-      const { heads } = this.#slots;
+      const { records } = this.#slots;
+      const record = slot * RECORD;
       const from = offset[i]!;
-      const head = slot * HEAD;
-      const low = view.getInt32(from, true);
-      const high = view.getInt32(from + 4, true);
-      let differs = (heads[head + LAST]! ^ bytes) | (heads[head + LAST_LOW]! ^ low) | (heads[head + LAST_HIGH]! ^ high);
-      heads[head + LAST] = bytes;
-      heads[head + LAST_LOW] = low;
-      heads[head + LAST_HIGH] = high;
+      const low = bytes === 0 ? 0 : view.getInt32(from, true);
+      const high = bytes === 0 ? 0 : view.getInt32(from + 4, true);
+      let differs =
+        (records[record + LAST]! ^ bytes) | (records[record + LAST_LOW]! ^ low) | (records[record + LAST_HIGH]! ^ high);
+      records[record + LAST] = bytes;
+      records[record + LAST_LOW] = low;
+      records[record + LAST_HIGH] = high;
       if (bytes > 8) differs |= this.#tailDiffers(view, from, bytes, slot);
-      work[filled] = i;
-      work[filled + 1] = slot;
-      work[filled + 2] =
-        (differs === 0 ? REPEATED : 0) | (bytes < heads[head + SLOT_PLAIN]! ? FITTING : heads[head + SLOT_MIXED]!);
-      filled += ENTRY;
+      const entry = this.#filled;
+      this.#filled += ENTRY_SIZE;
+      const { entries } = this.#readings;
+      entries[entry + FRAME] = i;
+      entries[entry + LIST] = slot;
+      if (bytes < records[record + ENOUGH]! || bytes > 8) {
+        entries[entry + BEGIN] = differs === 0 ? ALONE_REPEATED : ALONE;
+        this.#alone++;
+      } else if (differs === 0) {
+        entries[entry + BEGIN] = REPEATED;
+        this.#repeated++;
+      } else this.#wait(record, low, high, entry);
     }
-    this.#filled = filled;
     return i;
+  }
+
+  /** Puts a frame into the record of its slot, to be decoded with others. */
+  #wait(record: number, low: number, high: number, entry: number): void {
+    const { records } = this.#slots;
+    const before = records[record + COUNT]!;
+    if (records[record + LINK] === UNLINKED) {
+      records[record + LINK] = this.#linked;
+      this.#linked = record;
+    }
+    records[record + LOW + before] = low;
+    records[record + HIGH + before] = high;
+    records[record + ENTRY + before] = entry;
+    records[record + COUNT] = before + 1;
+    if (before === MOST_WAITING - 1) this.#full = record;
   }
 
   /** Compares what a payload has beyond eight bytes with the last of its slot, and keeps it; 0 when it is equal. */
@@ -196,106 +284,49 @@ export class DbcDecoder implements FrameDecoder {
     return differs;
   }
 
-  /**
-   * Delivers frames of which every row is taken from a window, and repeated frames of any kind.
-   * @returns the first entry of the work list that is neither.
-   */
-  #deliverPlain(batch: FrameBatch, start: number, sink: ReadingSink): number {
-    const { at, offset } = batch;
-    const view = this.#view;
-    const work = this.#work;
-    const near = this.#windows;
-    const filled = this.#filled;
-    const { heads, signals, carried } = this.#slots;
-    const { windows, scales } = this.#tables;
-    let repeated = 0;
-    let entry = start;
-    for (; entry < filled; entry += ENTRY) {
-      const frame = work[entry]!;
-      const slot = work[entry + 1]!;
-      const action = work[entry + 2]!;
-      const when = at[frame]!;
-      if (action !== 0) {
-        if ((action & REPEATED) === 0) break;
-        repeated++;
-        const alive = (action & FITTING) !== 0 ? carried[slot]! : signals[slot]!;
-        if (alive.length > 0) sink.alive(alive, when);
-        continue;
-      }
-      cutWindows(near, view, offset[frame]!);
-      const head = slot * HEAD;
-      const end = heads[head + SLOT_END]!;
-      for (let row = heads[head + SLOT_FIRST]!; row < end; row++) {
-        const packed = windows[row]!;
-        const raw = windowRaw(near, packed);
-        const value = raw * scales[row << 1]! + scales[(row << 1) | 1]!;
-        sink.reading(windowSignal(packed), value, raw, when);
-      }
-      sink.settled(when);
-    }
-    this.counts.repeated += repeated;
-    return entry;
+  #drain(record: number): void {
+    this.#valued = this.#columns.decode(this.#slots.records, record, this.#tables, this.#readings, this.#valued);
   }
 
-  /** Delivers a frame that has every row, some of them wide integers or floats. */
-  #deliverMixed(batch: FrameBatch, entry: number, sink: ReadingSink): void {
-    const { windows, indexes, scales, operations } = this.#tables;
-    const { heads } = this.#slots;
-    const near = this.#windows;
-    const frame = this.#work[entry]!;
-    const head = this.#work[entry + 1]! * HEAD;
-    const when = batch.at[frame]!;
-    const view = this.#view;
-    cutWindows(near, view, batch.offset[frame]!);
-    loadPadded(this.#registers, view, batch.offset[frame]!, batch.length[frame]!);
-    const end = heads[head + SLOT_END]!;
-    for (let row = heads[head + SLOT_FIRST]!; row < end; row++) {
-      const packed = windows[row]!;
-      const raw =
-        packed === 0 ? rawOf(this.#registers, operations, row * STRIDE, this.#halves) : windowRaw(near, packed);
-      sink.reading(indexes[row]!, raw * scales[row * 2]! + scales[row * 2 + 1]!, raw, when);
+  /** Decodes whatever still waits, and forgets where frames waited. */
+  #drainAll(): void {
+    const { records } = this.#slots;
+    for (let record = this.#linked; record >= 0; ) {
+      if (records[record + COUNT] !== 0) this.#drain(record);
+      const next = records[record + LINK]!;
+      records[record + LINK] = UNLINKED;
+      record = next;
     }
-    sink.settled(when);
   }
 
-  /** Some rows may not be in the payload: it is short, or a multiplexor selects others. */
-  #deliverFitting(batch: FrameBatch, entry: number, sink: ReadingSink): void {
-    const frame = this.#work[entry]!;
-    const slot = this.#work[entry + 1]!;
-    const tables = this.#tables;
-    const first = this.#slots.heads[slot * HEAD + SLOT_FIRST]!;
-    const end = this.#slots.heads[slot * HEAD + SLOT_END]!;
-    const carried = this.#slots.carried[slot]!;
-    const bytes = batch.length[frame]!;
-    if (this.#raw.length < tables.rows) {
-      this.#raw = new Float64Array(tables.rows);
-      this.#there = new Uint8Array(tables.rows);
-    }
-    const view = this.#view;
-    loadPadded(this.#registers, view, batch.offset[frame]!, bytes);
-    carried.length = 0;
-    let missed = 0;
-    for (let row = first; row < end; row++) {
-      const parent = tables.parents[row]!;
-      this.#there[row] = 0;
-      if (parent >= 0 && (this.#there[parent] === 0 || !tables.selects(row, parent, this.#raw[parent]!))) continue;
-      const index = tables.indexes[row]!;
-      if (tables.needs[row]! > bytes) {
-        if (index !== UNWANTED) missed++;
-        continue;
+  /** Decodes, in their order, the frames that did not wait. */
+  #decodeAlone(batch: FrameBatch): void {
+    const readings = this.#readings;
+    const { entries, fewer } = readings;
+    const { carried } = this.#slots;
+    for (let entry = 0; entry < this.#filled; entry += ENTRY_SIZE) {
+      const begin = entries[entry + BEGIN]!;
+      if (begin !== ALONE && begin !== ALONE_REPEATED) continue;
+      const slot = entries[entry + LIST]!;
+      if (begin === ALONE) {
+        carried[slot] = this.#rows.decodeFrame(
+          this.#view,
+          batch,
+          entries[entry + FRAME]!,
+          slot,
+          readings,
+          this.#valued,
+        );
+        entries[entry + BEGIN] = this.#valued;
+        entries[entry + STEP] = 1;
+        this.#valued += carried[slot].length;
+      } else {
+        entries[entry + BEGIN] = REPEATED;
+        this.#repeated++;
       }
-      const raw = rawOf(this.#registers, tables.operations, row * STRIDE, this.#halves);
-      this.#raw[row] = raw;
-      this.#there[row] = 1;
-      if (index === UNWANTED) continue;
-      carried.push(index);
-      sink.reading(index, raw * tables.scales[row * 2]! + tables.scales[row * 2 + 1]!, raw, batch.at[frame]!);
+      fewer.push(carried[slot]!);
+      entries[entry + LIST] = -fewer.length;
     }
-    if (missed > 0) {
-      this.counts.short++;
-      this.counts.missed += missed;
-    }
-    if (carried.length > 0) sink.settled(batch.at[frame]!);
   }
 
   /** A bus of which nothing was seen yet. */
@@ -307,7 +338,10 @@ export class DbcDecoder implements FrameDecoder {
       larger.set(this.#standard);
       this.#standard = larger;
     }
-    this.#standard.set(bus.standard, number << 11);
+    this.#standard.set(
+      bus.standard.map((slot) => (slot < 0 ? slot : slot * RECORD)),
+      number << 11,
+    );
     return bus;
   }
 }

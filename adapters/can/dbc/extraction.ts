@@ -13,25 +13,30 @@ export const REGISTERS = 36;
 
 /** Numbers of one signal in a table of operations. */
 export const STRIDE = 8;
-/** How the signal is read: see {@link operation}. */
+/** How the signal is read, see below; the other numbers are what that asks for. */
 export const KIND = 0;
+/** The word that holds the most significant bits, and for pairs the one that holds the rest. */
 export const WORD = 1;
-export const LEFT = 2;
-export const RIGHT = 3;
-export const MASK = 4;
-export const DOWN = 5;
-export const UP = 6;
+export const OTHER = 2;
+export const LEFT = 3;
+export const RIGHT = 4;
+export const MASK = 5;
+export const DOWN = 6;
 
-/** In one word: `(w << LEFT >> RIGHT) & MASK`. */
-export const SINGLE = 0;
-/** Across two words: `((w << LEFT | next >>> DOWN << UP) >> RIGHT) & MASK`. */
-export const PAIR = 1;
-/** Wider than a 32-bit integer holds, see {@link Halves}. */
-export const WIDE = 2;
+/** Unsigned, in one word: `(w >>> RIGHT) & MASK`. */
+export const UNSIGNED = 0;
+/** Signed, in one word: `(w << LEFT) >> RIGHT`. */
+export const SIGNED = 1;
+/** Unsigned, across two words: `((w << LEFT) | (other >>> DOWN)) & MASK`. */
+export const UNSIGNED_PAIR = 2;
+/** Signed, across two words: `((w << LEFT) | (other >>> DOWN)) << RIGHT >> RIGHT`. */
+export const SIGNED_PAIR = 3;
+/** Wider than a 32-bit integer holds, see {@link Halves}: LEFT bits into WORD, RIGHT bits wide. */
+export const WIDE = 4;
 /** IEEE 754 of 16, 32, 64 bits. */
-export const HALF = 3;
-export const FLOAT = 4;
-export const DOUBLE = 5;
+export const HALF = 5;
+export const FLOAT = 6;
+export const DOUBLE = 7;
 
 /** Loads a payload into the registers, with nothing but zeros after it. For code that is not in a hurry. */
 export function load(registers: Int32Array, data: Uint8Array, offset: number, length: number): void {
@@ -62,26 +67,24 @@ export function operation(signal: BitField & { readonly type: Signal['type'] }):
   const { length, byteOrder, type } = signal;
   const shift = first & 31;
   const word = (byteOrder === 'little' ? LITTLE : BIG) + (first >>> 5);
+  const upwards = byteOrder === 'little' ? 1 : 0;
   if (type === 'float') {
     const kind = length === 16 ? HALF : length === 32 ? FLOAT : DOUBLE;
-    return [kind, word, shift, length, 0, 0, byteOrder === 'little' ? 1 : 0, 0];
+    return [kind, word, 0, shift, length, 0, upwards, 0];
   }
-  if (length > 32 || (length === 32 && type === 'unsigned')) {
-    return [WIDE, word, shift, length, type === 'signed' ? 1 : 0, 0, byteOrder === 'little' ? 1 : 0, 0];
-  }
-  const right = 32 - length;
-  // An arithmetic shift and a mask read unsigned signals too, and the result is always a small integer.
-  const mask = type === 'signed' ? -1 : 2 ** length - 1;
+  const signed = type === 'signed';
+  if (length > 32 || (length === 32 && !signed)) return [WIDE, word, 0, shift, length, signed ? 1 : 0, upwards, 0];
+  const spare = 32 - length;
+  const mask = signed ? 0 : 2 ** length - 1;
   if (shift + length <= 32) {
-    return [SINGLE, word, byteOrder === 'little' ? 32 - shift - length : shift, right, mask, 0, 0, 0];
+    const above = byteOrder === 'little' ? spare - shift : shift;
+    return signed ? [SIGNED, word, 0, above, spare, 0, 0, 0] : [UNSIGNED, word, 0, 0, spare - above, mask, 0, 0];
   }
-  // The word that holds the most significant bits comes first: the later one for Intel, the earlier for Motorola.
-  if (byteOrder === 'little') return [PAIR, word + 1, 64 - shift - length, right, mask, shift, right, -1];
-  return [PAIR, word, shift, right, mask, 32 - shift, 0, 1];
+  const kind = signed ? SIGNED_PAIR : UNSIGNED_PAIR;
+  // The word that holds the most significant bits is the later one for Intel, the earlier for Motorola.
+  if (byteOrder === 'little') return [kind, word + 1, word, 32 - shift, spare, mask, shift, 0];
+  return [kind, word, word + 1, shift - spare, spare, mask, 32 - shift + spare, 0];
 }
-
-/** Position in a row of the step from the first word to the other one of a PAIR. */
-export const STEP = 7;
 
 /** The 64 bits of a wide signal, kept until the next call. */
 export class Halves {
@@ -93,13 +96,13 @@ export class Halves {
   readonly #float = new Float32Array(this.#words.buffer);
   readonly #double = new Float64Array(this.#words.buffer);
 
-  /** Reads the bits of a signal of any kind but SINGLE and PAIR. */
+  /** Reads the bits of a signal of kind WIDE or of a float. */
   read(registers: Int32Array, table: Int32Array, row: number): void {
     const word = table[row + WORD]!;
     const shift = table[row + LEFT]!;
     const length = table[row + RIGHT]!;
     const spare = 64 - length;
-    if (table[row + UP] === 1) {
+    if (table[row + DOWN] === 1) {
       this.low = bitsUp(registers, word, shift);
       if (length < 32) this.low &= 2 ** length - 1;
       if (length <= 32) this.high = 0;
@@ -154,13 +157,16 @@ function half(bits: number): number {
 /** The raw number of a signal; integers beyond 2^53 rounded. */
 export function rawOf(registers: Int32Array, table: Int32Array, row: number, halves: Halves): number {
   const kind = table[row + KIND]!;
-  const first = table[row + WORD]!;
-  if (kind === SINGLE) return ((registers[first]! << table[row + LEFT]!) >> table[row + RIGHT]!) & table[row + MASK]!;
-  if (kind === PAIR) {
-    const other = registers[first + table[row + STEP]!]!;
-    const joined = (registers[first]! << table[row + LEFT]!) | ((other >>> table[row + DOWN]!) << table[row + UP]!);
-    return (joined >> table[row + RIGHT]!) & table[row + MASK]!;
+  if (kind >= WIDE) {
+    halves.read(registers, table, row);
+    return halves.number(kind);
   }
-  halves.read(registers, table, row);
-  return halves.number(kind);
+  const word = registers[table[row + WORD]!]!;
+  const right = table[row + RIGHT]!;
+  const mask = table[row + MASK]!;
+  const high = word << table[row + LEFT]!;
+  if (kind === UNSIGNED) return (word >>> right) & mask;
+  if (kind === SIGNED) return high >> right;
+  const joined = high | (registers[table[row + OTHER]!]! >>> table[row + DOWN]!);
+  return kind === UNSIGNED_PAIR ? joined & mask : (joined << right) >> right;
 }

@@ -17,4 +17,5 @@ export { DbcDecoder, type DecodeCounts } from './decoder.ts';
 export { DbcFrameReader, type FrameReaderOptions, type ReadFrame } from './frame-reader.ts';
 export { type BoundDatabase, parameterGroup } from './matching.ts';
 export { parseDbc } from './parse.ts';
+export { REPEATED, Readings } from './readings.ts';
 export type { UnknownSignal, WantedSignal } from './wanted.ts';

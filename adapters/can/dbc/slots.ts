@@ -4,7 +4,7 @@
  */
 import { EXTENDED } from '../../../agent/ports.ts';
 import { type Message, signalNamed } from './database.ts';
-import { type DecodeTables, PLAN, type Wanted } from './decode-tables.ts';
+import { type DecodeTables, END, FIRST, PLAIN, PLAN, SWAPPED, type Wanted } from './decode-tables.ts';
 import { IdentifierMap } from './identifier-map.ts';
 import { longestPayload, readable } from './layout.ts';
 import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
@@ -25,31 +25,53 @@ export interface BusSlots {
 }
 
 export const NO_SLOT = -1;
-/** Numbers of one slot in {@link Slots.heads}, a power of two so that none lies across two cache lines. */
-export const HEAD = 8;
-/** Length of the last payload, -1 for none, and its first eight bytes as two words. */
+
+/** Frames of one slot that wait at most to be decoded together. */
+export const MOST_WAITING = 28;
+/*
+ * Numbers of one slot's record in Slots.records. First what every frame asks for: the length of the last payload, -1
+ * for none, and its first eight bytes as two words; the bytes with which every row of the plan is there; how many
+ * frames wait; the record of the slot in which frames began to wait before, or UNLINKED; then what the plan says, and
+ * the slot's number.
+ */
 export const LAST = 0;
 export const LAST_LOW = 1;
 export const LAST_HIGH = 2;
-/** The plan's numbers of these names, see decode-tables.ts. */
-export const SLOT_FIRST = 3;
-export const SLOT_END = 4;
-export const SLOT_PLAIN = 5;
-export const SLOT_MIXED = 6;
+export const ENOUGH = 3;
+export const COUNT = 4;
+export const LINK = 5;
+export const ROW = 6;
+export const ROWS = 7;
+export const BIG_ROWS = 8;
+export const NUMBER = 9;
+/** Of the waiting frames, a run for each: payloads as two words in Intel order, in Motorola order; their entries. */
+export const LOW = 16;
+export const HIGH: number = LOW + MOST_WAITING;
+export const BIG_LOW: number = HIGH + MOST_WAITING;
+export const BIG_HIGH: number = BIG_LOW + MOST_WAITING;
+export const ENTRY: number = BIG_HIGH + MOST_WAITING;
+/** Length of a record. */
+export const RECORD: number = ENTRY + MOST_WAITING;
+/** The slot is in no list. */
+export const UNLINKED = -2;
 /** Words of one slot in {@link Slots.tails}: what a payload has beyond eight bytes. */
 export const TAIL = longestPayload / 4 - 2;
+/** Lists of a slot that are kept to be given again; a message with more ways to be multiplexed gets new ones. */
+const mostLists = 16;
 /** Beyond this many identifiers a bus is not a J1939 network but noise; those are decoded without a memory. */
 const mostIdentifiers = 8192;
 
 export class Slots {
-  /** Per slot: what every frame asks for, side by side. */
-  heads = new Int32Array(64 * HEAD);
+  /** {@link RECORD} numbers per slot. */
+  records = new Int32Array(8 * RECORD);
   /** Per slot: words of the last payload beyond its first two. */
-  tails = new Int32Array(64 * TAIL);
+  tails = new Int32Array(8 * TAIL);
   /** Per slot: the wanted signals of its plan, all of them. */
   readonly signals: (readonly number[])[] = [];
-  /** Per slot: the wanted signals its last payload carried, kept when that was not all of them. */
-  readonly carried: number[][] = [];
+  /** Per slot: the wanted signals its last payload carried, kept when that may be fewer. Lists never change. */
+  readonly carried: (readonly number[])[] = [];
+  /** Per slot: the lists that its frames carried, a few. */
+  readonly #lists: (readonly number[])[][] = [];
   readonly #tables: DecodeTables;
   readonly #wanted: readonly WantedSignal[];
   readonly #bound: readonly BoundDatabase[];
@@ -97,8 +119,26 @@ export class Slots {
     const remembered = bus.extended.size < mostIdentifiers;
     const slot = this.#slotFor(bus, id + EXTENDED, remembered);
     if (remembered) bus.extended.set(id, slot);
-    else if (slot >= 0) this.heads[slot * HEAD + LAST] = -1;
+    else if (slot >= 0) this.records[slot * RECORD + LAST] = -1;
     return slot;
+  }
+
+  /** No frame waits and none is remembered. */
+  forget(): void {
+    for (let record = 0; record < this.carried.length * RECORD; record += RECORD) {
+      this.records[record + LAST] = -1;
+      this.records[record + COUNT] = 0;
+      this.records[record + LINK] = UNLINKED;
+    }
+  }
+
+  /** A list of the first `count` signals that never changes. */
+  listOf(slot: number, signals: Int32Array, count: number): readonly number[] {
+    const lists = this.#lists[slot]!;
+    for (let i = 0; i < lists.length; i++) if (alike(lists[i]!, signals, count)) return lists[i]!;
+    const list = Array.from(signals.subarray(0, count));
+    if (lists.length < mostLists) lists.push(list);
+    return list;
   }
 
   #slotFor(bus: BusSlots, id: number, remembered: boolean): number {
@@ -120,18 +160,30 @@ export class Slots {
 
   #add(plan: number): number {
     const slot = this.carried.length;
-    if (slot * HEAD >= this.heads.length) {
-      this.heads = twice(this.heads);
+    const record = slot * RECORD;
+    if (record >= this.records.length) {
+      this.records = twice(this.records);
       this.tails = twice(this.tails);
     }
     const { plans } = this.#tables;
-    const head = slot * HEAD;
-    this.heads[head + LAST] = -1;
-    this.heads.set(plans.subarray(plan, plan + PLAN), head + SLOT_FIRST);
+    this.records[record + LAST] = -1;
+    this.records[record + ENOUGH] = plans[plan + PLAIN]!;
+    this.records[record + LINK] = UNLINKED;
+    this.records[record + ROW] = plans[plan + FIRST]!;
+    this.records[record + ROWS] = plans[plan + END]! - plans[plan + FIRST]!;
+    this.records[record + BIG_ROWS] = plans[plan + SWAPPED]!;
+    this.records[record + NUMBER] = slot;
     this.signals.push(this.#tables.signals[plan / PLAN]!);
     this.carried.push([]);
+    this.#lists.push([]);
     return slot;
   }
+}
+
+function alike(list: readonly number[], signals: Int32Array, count: number): boolean {
+  if (list.length !== count) return false;
+  for (let i = 0; i < count; i++) if (list[i] !== signals[i]) return false;
+  return true;
 }
 
 function twice(column: Int32Array): Int32Array<ArrayBuffer> {

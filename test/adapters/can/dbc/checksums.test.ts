@@ -101,7 +101,11 @@ test.each(all)('what was protected is verified, one changed bit is not: %o', (pr
       expect(verify(data, protection)).toBe(count % counterModulus(protection));
       const bit = flipped % (data.length * 8);
       data[bit >> 3]! ^= 1 << (bit & 7);
-      expect(verify(data, protection)).toBeUndefined();
+      // The counter of profile 2 chooses the data id as well: two bytes of the checksum change, which may be equal by
+      // chance. Even then it is the frame of another count.
+      const ofAnotherCount = protection.method === 'e2e-profile-2' && bit >= 8 && bit < 12;
+      if (ofAnotherCount) expect(verify(data, protection)).not.toBe(count % counterModulus(protection));
+      else expect(verify(data, protection)).toBeUndefined();
     }),
   );
 });

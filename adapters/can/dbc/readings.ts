@@ -1,0 +1,83 @@
+/** What the frames of one batch said, as columns that are filled again for the next batch. */
+import type { FrameBatch, ReadingSink } from '../../../agent/ports.ts';
+
+/** Numbers of one entry: the frame, its list of signals, where its values begin and how far apart they are. */
+export const FRAME = 0;
+export const LIST = 1;
+export const BEGIN = 2;
+export const STEP = 3;
+export const ENTRY_SIZE = 4;
+/** In BEGIN: the frame equals the last of its identifier. */
+export const REPEATED = -1;
+
+export class Readings {
+  /** Frames that carry wanted signals, in the order of the batch. */
+  count = 0;
+  /** Physical values of all of them; see {@link begin}. */
+  values: Float64Array = new Float64Array(0);
+  /** As `values`: the integers before scaling (IEEE values of float signals). */
+  raws: Float64Array = new Float64Array(0);
+  /** For whoever fills this. */
+  entries: Int32Array = new Int32Array(0);
+  /** Lists by slot, and after them, as negative numbers from -1 down, those of frames that carried fewer signals. */
+  lists: readonly (readonly number[])[] = [];
+  readonly fewer: (readonly number[])[] = [];
+
+  /** Index in the batch of the `i`th frame. */
+  frame(i: number): number {
+    return this.entries[i * 4]!;
+  }
+
+  /** The wanted signals it carried, as indexes of the decoder's list. */
+  signals(i: number): readonly number[] {
+    const list = this.entries[i * 4 + 1]!;
+    return list >= 0 ? this.lists[list]! : this.fewer[-1 - list]!;
+  }
+
+  /** Where the value of its first signal is; {@link REPEATED} when all values are those of the frame before. */
+  begin(i: number): number {
+    return this.entries[i * 4 + 2]!;
+  }
+
+  /** How far the value of the next signal is from that of the one before. */
+  step(i: number): number {
+    return this.entries[i * 4 + 3]!;
+  }
+
+  /** Makes room for the entries of a batch, of which nothing is known yet. */
+  clear(frames: number): void {
+    this.count = 0;
+    this.fewer.length = 0;
+    if (this.entries.length < frames * ENTRY_SIZE) this.entries = new Int32Array(frames * ENTRY_SIZE);
+  }
+
+  /** Makes room for values up to `end`. */
+  reserve(end: number): void {
+    if (end <= this.values.length) return;
+    const room = Math.max(end, 2 * this.values.length, 256);
+    const { values, raws } = this;
+    this.values = new Float64Array(room);
+    this.values.set(values);
+    this.raws = new Float64Array(room);
+    this.raws.set(raws);
+  }
+
+  /** Gives it all to a sink, in the order of the batch. */
+  deliver({ at }: FrameBatch, sink: ReadingSink): void {
+    const { count, values, raws } = this;
+    for (let i = 0; i < count; i++) {
+      const when = at[this.frame(i)]!;
+      const signals = this.signals(i);
+      let from = this.begin(i);
+      if (signals.length === 0) continue;
+      if (from === REPEATED) {
+        sink.alive(signals, when);
+        continue;
+      }
+      const step = this.step(i);
+      for (let k = 0; k < signals.length; k++, from += step)
+        sink.reading(signals[k]!, values[from]!, raws[from]!, when);
+      sink.settled(when);
+    }
+  }
+}
