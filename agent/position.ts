@@ -73,8 +73,10 @@ export class PositionGate {
 
   /** A frame or fix is complete: a whole position goes into Status. */
   settle(at: number): void {
-    if (this.#hidden || this.#heard !== 3 || !this.#changed) return;
+    if (this.#hidden || this.#heard !== 3) return;
+    // Also a position that is the same again is done with: what comes next belongs to the next one.
     this.#heard = 0;
+    if (!this.#changed) return;
     this.#changed = false;
     const position = {
       latitude: this.#latest.get(latitude) as number,

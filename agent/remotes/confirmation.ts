@@ -8,16 +8,20 @@ import type { End } from './diagnosis.ts';
 /** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */
 export type Ending = 'shown' | 'late' | End;
 
+interface Waiting {
+  readonly slot: Slot;
+  readonly rule: Confirmation;
+  readonly ends: readonly End[];
+  /** Somebody at the car acted against it; that counts when the result is not shown all the same. */
+  opposed: End | undefined;
+  settle: (ending: Ending) => void;
+}
+
 /** Watches Status for what the car must show before a command counts as done. */
 export class Confirmations implements StatusObserver {
   readonly #status: Status;
   readonly #clock: Clock;
-  readonly #waiting = new Set<{
-    readonly slot: Slot;
-    readonly rule: Confirmation;
-    readonly ends: readonly End[];
-    settle: (ending: Ending) => void;
-  }>();
+  readonly #waiting = new Set<Waiting>();
 
   constructor(status: Status, clock: Clock) {
     this.#status = status;
@@ -31,15 +35,18 @@ export class Confirmations implements StatusObserver {
     return this.#status.fresh(slot, this.#clock.now()) && satisfies(rule, this.#status.value(slot));
   }
 
-  /** Resolves as soon as Status shows the result or changes to one of `ends`, else after `within` ms. */
+  /**
+   * Resolves as soon as Status shows the result or changes to one of `ends`, else after `within` ms. An act of the
+   * driver ends nothing by itself: a lock that had its order closes although the engine is started meanwhile.
+   */
   async wait(rule: Confirmation, within: number, ends: readonly End[] = []): Promise<Ending> {
     if (this.shown(rule)) return 'shown';
     return new Promise<Ending>((resolve) => {
-      const waiting = { slot: slotOf(rule), rule, ends, settle: resolve };
+      const waiting: Waiting = { slot: slotOf(rule), rule, ends, opposed: undefined, settle: resolve };
       const cancel = this.#clock.after(within, () => {
         this.#waiting.delete(waiting);
         // A value that did not change but became fresh again is shown too.
-        resolve(this.shown(rule) ? 'shown' : 'late');
+        resolve(this.shown(rule) ? 'shown' : (waiting.opposed ?? 'late'));
       });
       waiting.settle = (ending) => {
         cancel();
@@ -57,7 +64,8 @@ export class Confirmations implements StatusObserver {
         continue;
       }
       const end = waiting.ends.find((candidate) => candidate.slot === slot && candidate.value === value);
-      if (end !== undefined) waiting.settle(end);
+      if (end?.code === 'command.canceled') waiting.opposed ??= end;
+      else if (end !== undefined) waiting.settle(end);
     }
   }
 }

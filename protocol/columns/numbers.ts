@@ -23,7 +23,7 @@ export class NumberWriter {
     this.#bytes[this.#length++] = rest;
   }
 
-  /** @param value integer within ±(2^53 - 1). */
+  /** @param value integer within ±(2^53 - 2): differences of numbers within REACH are less than that. */
   signed(value: number): void {
     const negative = value < 0 ? 1 : 0;
     const magnitude = negative === 1 ? -value - 1 : value;

@@ -2,11 +2,21 @@
 import type { StoredRecord } from '../../agent/ports.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Body, BodyKind, Message } from '../../protocol/schema/message.ts';
+import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import { MIDNIGHT } from '../rig/day.ts';
 import type { DayOutcome, Published } from '../rig/day-run.ts';
 
-export function recordsOf<K extends BodyKind>(outcome: DayOutcome, kind: K): Body<K>[] {
+type Kept = Pick<DayOutcome, 'records'>;
+
+export function recordsOf<K extends BodyKind>(outcome: Kept, kind: K): Body<K>[] {
   return (outcome.records[kind] ?? []).map(({ record }: StoredRecord) => record as Body<K>);
+}
+
+/** All readings, piece by piece, for people. */
+export function readingsIn(outcome: Kept): string[][] {
+  return recordsOf(outcome, 'telemetry').map((piece) =>
+    readingsFromTelemetry(piece).map(({ slot, at, value }) => `${slot.path} ${new Date(at).toISOString()} ${value}`),
+  );
 }
 
 export function messagesOf(outcome: DayOutcome): (Published & { readonly message: Message })[] {
