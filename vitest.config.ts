@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    setupFiles: ['test/rig/seed.ts'],
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 60_000,

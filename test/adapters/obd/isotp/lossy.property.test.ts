@@ -211,7 +211,8 @@ describe('whatever comes', () => {
               expect(['62F101', '7F22']).toContain(hexOf(payload.subarray(0, payload[0] === 0x7f ? 2 : 3)));
             }
           }
-          clock.advance(400 * frames.length + 10);
+          // After an answer that broke off its sender is waited out, N_Cr after its last frame (1 s).
+          clock.advance(400 * frames.length + 2_010);
           expect(clock.pending).toBe(0);
         },
       ),
