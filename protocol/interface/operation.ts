@@ -1,0 +1,49 @@
+/** What the HTTP interface consists of: its operations, each written down once (routes, OpenAPI, checks of requests). */
+import type { TSchema } from 'typebox';
+
+/** The two lines of the interface: fleet 3.19.2 under `/connectedcar/v3`, user 4.17.2 under `/connectedcar/v4`. */
+export const sides = ['fleet', 'user'] as const;
+export type Side = (typeof sides)[number];
+
+/** Path under which a side lives, before the paths of its operations. */
+export const bases: Readonly<Record<Side, string>> = { fleet: '/connectedcar/v3', user: '/connectedcar/v4' };
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** A parameter of a request; its schema describes the value after it was taken apart (lists are arrays). */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: TSchema;
+  readonly deprecated?: boolean;
+}
+
+export interface OperationAnswer {
+  readonly description: string;
+  /** Media type and shape of the body; absent: no body. */
+  readonly media?: string;
+  readonly schema?: TSchema;
+}
+
+/** One operation of the interface. */
+export interface Operation {
+  /** Unique, e.g. `fleet.status.get`: names the handler. */
+  readonly id: string;
+  readonly side: Side;
+  readonly method: Method;
+  /** Path below the base of the side with parameters in braces, e.g. `/fleets/{fid}/vehicles/{vid}/status`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly parameters: readonly Parameter[];
+  /** JSON body that has to be sent. */
+  readonly body?: TSchema;
+  /** Answers when all goes well, by status; errors are the same for all operations of a side. */
+  readonly answers: Readonly<Record<number, OperationAnswer>>;
+  /** Statuses of errors that this operation may answer with. */
+  readonly errors: readonly number[];
+  /** User side: one of these scopes has to be granted; empty: any valid token will do. */
+  readonly scopes: readonly string[];
+  readonly deprecated?: boolean;
+}
