@@ -4,6 +4,7 @@ import { downKind } from '../protocol/topics.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { Mapping } from './mapping.ts';
+import { MonitorDesk } from './monitors/desk.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type {
@@ -74,6 +75,7 @@ export interface AgentOptions {
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
 export class Agent implements LinkEvents {
   readonly status = new Status();
+  readonly monitors: MonitorDesk;
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
   readonly #channels = new Channels();
@@ -119,12 +121,15 @@ export class Agent implements LinkEvents {
       publisher: this.#outbox,
       records,
       profile,
+      log,
       deflate,
       batch,
     });
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
     this.#mapping.resume();
+    this.#pipeline.monitors.recall(ports.memory, clock.now());
+    this.monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
     ports.memory.keep(() => this.#states());
     const confirmations = new Confirmations(this.status, clock);
     this.#remotes = new Remotes({
@@ -142,6 +147,7 @@ export class Agent implements LinkEvents {
       tracker: this.#pipeline.waypoints,
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
+      affairs: new Map([['Monitor', this.monitors.order]]),
     });
   }
 
@@ -232,7 +238,8 @@ export class Agent implements LinkEvents {
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
     if (!this.#admit()) return;
     const kind = downKind(this.#options.vin, topic);
-    if (kind === 'remote') this.#inBackground(this.#remotes.receive(payload, correlation));
+    // What a command is about says its signed content; the topics only let a broker give rights apart.
+    if (kind !== undefined && kind !== 'ack') this.#inBackground(this.#remotes.receive(payload, correlation));
     else this.#ports.log.warn('a message of a kind this agent does not take', { topic });
   }
 
@@ -281,6 +288,7 @@ export class Agent implements LinkEvents {
 
   *#states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#recollection.states();
+    yield* this.#pipeline.monitors.states();
     yield* this.#remotes.states();
   }
 

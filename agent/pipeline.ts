@@ -1,7 +1,8 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
-import type { Publisher } from './ports.ts';
+import { Monitors } from './monitors/monitors.ts';
+import type { Log, Publisher } from './ports.ts';
 import type { VehicleProfile } from './profile.ts';
 import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
@@ -26,6 +27,7 @@ export interface Pipeline {
   readonly status: StatusRecorder;
   readonly thefts: TheftRecorder;
   readonly waypoints: WaypointRecorder;
+  readonly monitors: Monitors;
   readonly recorders: readonly Recorder[];
 }
 
@@ -36,6 +38,7 @@ export interface PipelineParts {
   readonly publisher: Publisher;
   readonly records: Records;
   readonly profile: VehicleProfile;
+  readonly log: Log;
   readonly deflate?: Deflate | undefined;
   /** Readings and points travel together for so long, ms. */
   readonly batch?: number | undefined;
@@ -49,6 +52,7 @@ export function pipeline({
   publisher,
   records,
   profile,
+  log,
   deflate,
   batch,
 }: PipelineParts): Pipeline {
@@ -56,6 +60,15 @@ export function pipeline({
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
   const waypoints = new WaypointRecorder(status, records, profile.waypoints, batch);
   const statusRecorder = new StatusRecorder(status, publisher);
+  const monitors = new Monitors({
+    status,
+    emit: (event) => {
+      publisher
+        .secure('event', event)
+        .catch((error: Error) => log.error('an event is not on disk yet', { id: event.id, error: error.message }));
+    },
+    log,
+  });
   const recorders: readonly Recorder[] = [
     // First: alerts and collisions say during which trip they were.
     trips,
@@ -73,13 +86,16 @@ export function pipeline({
     }),
     waypoints,
     statusRecorder,
+    // Last: an event tells what the others have made of the same reading.
+    monitors,
   ];
   for (const recorder of recorders) {
     status.observe(recorder);
     const { channel } = recorder;
     if (channel !== undefined) channels.observe({ channel: channel.bind(recorder) });
   }
-  return { status: statusRecorder, thefts, waypoints, recorders };
+  records.observe(monitors);
+  return { status: statusRecorder, thefts, waypoints, monitors, recorders };
 }
 
 function tellsOfCrashes({ sources }: VehicleProfile): boolean {

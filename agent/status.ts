@@ -14,8 +14,13 @@ export interface StatusObserver {
 /** Reads Status; nobody but the mapping writes it. */
 export interface StatusReader {
   value(slot: Slot): SlotValue | undefined;
-  /** True when the slot has a value that was read not longer ago than its time-out. */
+  /**
+   * True when the slot has a value that was read not longer ago than its time-out. Without a time-out that holds for
+   * ever, also of what an earlier run read.
+   */
   fresh(slot: Slot, now: number): boolean;
+  /** True when the value is fresh and was read in this run: it may be acted upon. */
+  current(slot: Slot, now: number): boolean;
   /** The tree of the interface, of all objects or of those whose index is in `objects`. */
   contents(objects?: ReadonlySet<number>): StatusContents;
 }
@@ -91,6 +96,10 @@ export class Status implements StatusListener {
     return this.#values[slot.index] !== undefined && age >= -1000 && age <= (this.#timeout[slot.index] as number);
   }
 
+  current(slot: Slot, now: number): boolean {
+    return this.seenAt(slot) > Number.NEGATIVE_INFINITY && this.fresh(slot, now);
+  }
+
   /** Takes a reading that is already quantised and within the slot's range. */
   write(slot: Slot, value: SlotValue, at: number): void {
     const index = slot.index;
@@ -127,7 +136,7 @@ export class Status implements StatusListener {
     return assemble(this.#values, this.#createdAt, (object) => objects.has(object.index));
   }
 
-  /** Puts back what an earlier run knew. Observers are not told, and nothing restored counts as fresh. */
+  /** Puts back what an earlier run knew. Observers are not told, and nothing restored is {@link current}. */
   restore(contents: object): void {
     for (const { slot, value, at } of disassemble(contents)) {
       this.#values[slot.index] = value;

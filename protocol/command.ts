@@ -8,7 +8,8 @@ import { decodeSigned, type SignedMessage } from './cose.ts';
 import { VigieError } from './errors.ts';
 import { count } from './schema/count.ts';
 import { bytes, enumeration, quantity, record, required, type Static, text } from './schema/fields.ts';
-import { remoteBodies, remoteTypes } from './schema/remote.ts';
+import { orderBodies } from './schema/order.ts';
+import { commandKinds, remoteBodies } from './schema/remote.ts';
 
 /** What a car takes at most, signature included. */
 export const commandBounds: Bounds = { maximumBytes: 64 * 1024, maximumDepth: 16, maximumItems: 4096 };
@@ -27,7 +28,7 @@ export const commandSchema = record(
       2,
       text({ maxLength: 17, pattern: '^[A-HJ-NPR-Z0-9]{17}$', description: 'The car that it is for. ISO 3779.' }),
     ),
-    kind: required(3, enumeration(remoteTypes, { description: 'What to do. Interface 3.19.2 RemoteType.' })),
+    kind: required(3, enumeration(commandKinds, { description: 'What to do. Interface 3.19.2 RemoteType, and ours.' })),
     body: required(4, bytes({ maxLength: 60_000, description: 'How to do it: CBOR of the schema of the kind.' })),
     issued: required(5, moment('When it was given, UTC since 1970.')),
     expires: required(6, moment('When it must no longer be carried out, UTC since 1970.')),
@@ -78,11 +79,13 @@ export function openCommand(message: Uint8Array): OpenedCommand {
 }
 
 /** Kinds of command whose body has a schema. */
-export type CommandBodyKind = keyof typeof remoteBodies;
-export type CommandBody<K extends CommandBodyKind> = Static<(typeof remoteBodies)[K]>;
+export type CommandBodyKind = keyof typeof commandBodies;
+export type CommandBody<K extends CommandBodyKind> = Static<(typeof commandBodies)[K]>;
+
+const commandBodies = { ...remoteBodies, ...orderBodies } as const;
 
 const bodyCodecs = new Map<string, Codec<unknown>>(
-  Object.entries(remoteBodies).map(([kind, schema]) => [kind, compile(schema, { unknownValues: 'refuse' })]),
+  Object.entries(commandBodies).map(([kind, schema]) => [kind, compile(schema, { unknownValues: 'refuse' })]),
 );
 
 /** The body of a command. Throws `command.malformed` when it is not what the kind's schema says. */

@@ -6,7 +6,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
-import { remoteTypes } from '../../protocol/schema/remote.ts';
+import { commandKinds } from '../../protocol/schema/remote.ts';
 import { createFile, hasCode, readText, replaceFile, unwritten } from './files.ts';
 import {
   formatTrust,
@@ -34,7 +34,7 @@ export interface KeyDescription {
 
 export interface GenerateOptions {
   readonly algorithm: KeyAlgorithm;
-  /** Kinds of command (interface RemoteType) that the key may give. */
+  /** Kinds of command that the key may give. */
   readonly kinds: readonly string[];
   /** UTC milliseconds; absent: no limit. */
   readonly notBefore?: number;
@@ -51,7 +51,7 @@ export async function generateKey(directory: string, name: string, options: Gene
   const unknown = unknownKinds(options.kinds);
   if (unknown.length > 0 || options.kinds.length === 0) {
     const which = unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : 'none given';
-    throw new VigieError('usage.wrong', `kinds of command ${which}; known are ${remoteTypes.join(', ')}`);
+    throw new VigieError('usage.wrong', `kinds of command ${which}; known are ${commandKinds.join(', ')}`);
   }
   const path = join(directory, `${name}.pem`);
   const trust = join(directory, TRUST_FILE);

@@ -7,7 +7,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { type Algorithm, EDDSA, ES256 } from '../../protocol/cose.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { remoteTypes } from '../../protocol/schema/remote.ts';
+import { commandKinds } from '../../protocol/schema/remote.ts';
 
 /** The signature algorithms by the names that people use. */
 export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, Algorithm>;
@@ -23,7 +23,7 @@ export interface TrustedKey {
   /** Key id: the first 8 bytes of SHA-256 of the SubjectPublicKeyInfo, hexadecimal. */
   readonly kid: string;
   readonly algorithm: KeyAlgorithm;
-  /** Kinds of command (interface RemoteType) that it may give. */
+  /** Kinds of command that it may give. */
   readonly kinds: readonly string[];
   readonly publicKey: KeyObject;
   /** UTC milliseconds; absent: no limit. */
@@ -48,7 +48,7 @@ export function algorithmOf(key: KeyObject): KeyAlgorithm | undefined {
 
 /** The kinds of command among `kinds` that do not exist. */
 export function unknownKinds(kinds: readonly string[]): string[] {
-  return kinds.filter((kind) => !(remoteTypes as readonly string[]).includes(kind));
+  return kinds.filter((kind) => !(commandKinds as readonly string[]).includes(kind));
 }
 
 /** The text of a trust file. */
@@ -106,7 +106,7 @@ function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => Vig
     throw fail('.kinds must be a list of kinds of command');
   }
   const unknown = unknownKinds(kinds);
-  if (unknown.length > 0) throw fail(`.kinds has ${unknown.join(', ')}; known are ${remoteTypes.join(', ')}`);
+  if (unknown.length > 0) throw fail(`.kinds has ${unknown.join(', ')}; known are ${commandKinds.join(', ')}`);
   const notBefore = moment(entry, 'notBefore', fail);
   const notAfter = moment(entry, 'notAfter', fail);
   return {

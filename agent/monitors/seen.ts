@@ -31,6 +31,10 @@ export class Seen implements StatusReader {
     return this.#status.fresh(slot, now);
   }
 
+  current(slot: Slot, now: number): boolean {
+    return this.#status.current(slot, now);
+  }
+
   contents(objects?: ReadonlySet<number>): StatusContents {
     return this.#status.contents(objects);
   }

@@ -32,7 +32,7 @@ export class Confirmations implements StatusObserver {
   /** True when Status shows the result now, from a reading that is not stale. */
   shown(rule: Confirmation): boolean {
     const slot = slotOf(rule);
-    return this.#status.fresh(slot, this.#clock.now()) && satisfies(rule, this.#status.value(slot));
+    return this.#status.current(slot, this.#clock.now()) && satisfies(rule, this.#status.value(slot));
   }
 
   /**

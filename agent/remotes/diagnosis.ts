@@ -91,7 +91,7 @@ export interface Evidence {
 /** What the car shows when an action was not confirmed in time; undefined when it shows nothing that explains it. */
 export function diagnose(action: string, evidence: Evidence): Refusal | undefined {
   const { status, now } = evidence;
-  const shows = (on: Slot, value: SlotValue): boolean => status.fresh(on, now) && status.value(on) === value;
+  const shows = (on: Slot, value: SlotValue): boolean => status.current(on, now) && status.value(on) === value;
   if (action === 'doors.lock') return unlocked(evidence, shows);
   return endsOf(action).find(({ slot: on, value, code }) => code !== 'command.canceled' && shows(on, value));
 }

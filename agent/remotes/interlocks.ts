@@ -125,7 +125,7 @@ export function refuses(action: string, circumstances: Circumstances): Refusal |
 /** True when Status shows it, from a reading that is not stale. */
 export function holds(condition: Condition, { status, now }: Pick<Circumstances, 'status' | 'now'>): boolean {
   const slot = slotByPath.get(condition.path);
-  if (slot === undefined || !status.fresh(slot, now)) return false;
+  if (slot === undefined || !status.current(slot, now)) return false;
   const value = status.value(slot);
   const { equals, includes, atMost, atLeast } = condition;
   if (includes !== undefined) return Array.isArray(value) && value.includes(includes);

@@ -1,12 +1,12 @@
 import type { FailureCause } from '../../protocol/errors.ts';
-import type { RemoteStatus, RemoteType } from '../../protocol/schema/remote.ts';
+import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Document } from '../ports.ts';
 import { type CounterWindow, unite, use } from './window.ts';
 
 /** What became of one command. */
 export interface ActionRecord {
   readonly id: string;
-  readonly type: RemoteType;
+  readonly type: CommandKind;
   /** Its profile actions, joined by a comma, e.g. `doors.lock`; empty when it has none or was refused before. */
   readonly action: string;
   readonly status: RemoteStatus;
@@ -42,7 +42,7 @@ export type LedgerData = Books;
 
 /** A command that was accepted. */
 export interface Taken {
-  readonly type: RemoteType;
+  readonly type: CommandKind;
   readonly at: number;
 }
 
@@ -165,7 +165,7 @@ export class Ledger {
   }
 
   /** Commands accepted after `since`, UTC ms, of one kind or of all. */
-  accepted(since: number, type?: RemoteType): number {
+  accepted(since: number, type?: CommandKind): number {
     return (this.#data.accepted ?? []).filter((taken) => taken.at > since && (type ?? taken.type) === taken.type)
       .length;
   }

@@ -3,13 +3,14 @@ import { encodeBody } from '../../protocol/command.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
-import type { RemoteStatus, RemoteType } from '../../protocol/schema/remote.ts';
+import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Channels } from '../channels.ts';
 import type { StatusWriter } from '../mapping.ts';
 import type { Clock, Log, Memory, Publisher, SignatureVerifier } from '../ports.ts';
 import { Schedule } from '../schedule.ts';
 import type { StatusReader } from '../status.ts';
 import { admit, attempt, fromHex, hex, logUnanswered } from './admission.ts';
+import type { Affair } from './affair.ts';
 import { ignoredMember } from './body.ts';
 import { carRefuses, hidden, powerRefuses, rateRefuses } from './checks.ts';
 import type { Confirmations } from './confirmation.ts';
@@ -51,6 +52,8 @@ export interface RemotesOptions {
   /** Where the copy of the ledger is kept. */
   readonly memory?: Pick<Memory, 'recall'>;
   readonly waker?: Waker;
+  /** Commands that are the agent's own affair, by kind. */
+  readonly affairs?: ReadonlyMap<CommandKind, Affair>;
 }
 
 /** Key of the ledger's copy in {@link Memory}. */
@@ -62,7 +65,7 @@ const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVeh
 /** A command, from a sender or from the schedule. */
 interface Order {
   readonly id: string;
-  readonly type: RemoteType;
+  readonly type: CommandKind;
   readonly body: Uint8Array;
   /** UTC ms. */
   readonly issued: number;
@@ -217,9 +220,14 @@ export class Remotes {
     let progress = this.#progress(blank, order.correlation);
     const fail = (refusal: Refusal): Promise<void> => this.#reports.fail(progress, refusal);
     if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
-    if (kind === undefined) return fail(unsupported(`this agent does not carry out ${type}`));
+    const affair = this.#o.affairs?.get(type);
+    if (kind === undefined && affair === undefined) {
+      return fail(unsupported(`this agent does not carry out ${type}`));
+    }
     const late = this.#late(order);
     if (late !== undefined) return fail(late);
+    if (affair !== undefined) return this.#attend(affair, body, progress);
+    if (kind === undefined) return;
     const plan = attempt(() => kind.plan(body, this.#parts));
     if (plan instanceof VigieError) return fail({ code: plan.code, detail: plan.message });
     const missing = this.#execution.missing(plan);
@@ -248,6 +256,18 @@ export class Remotes {
       this.#release(blank);
       this.#errands.arm();
     }
+  }
+
+  /** Carries out what does not concern the car: neither its state nor its battery is asked. */
+  async #attend(affair: Affair, body: Uint8Array, progress: Progress): Promise<void> {
+    try {
+      await affair(body, this.#o.clock.now());
+    } catch (error) {
+      const code: ErrorCode = error instanceof VigieError ? error.code : 'command.interrupted';
+      await this.#reports.fail(progress, { code, detail: (error as Error).message });
+      return;
+    }
+    await this.#reports.advance(progress, 'Success');
   }
 
   /** Checks of the car as a whole, in their order. */
@@ -338,6 +358,6 @@ export class Remotes {
 const unsupported = (detail: string): Refusal => ({ code: 'command.unsupported', detail });
 
 /** What cannot go on at the same time: commands of one kind, and actions of one part of the car. */
-function groupsOf(type: RemoteType, plan: Plan | undefined): string[] {
+function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
   return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }

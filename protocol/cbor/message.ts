@@ -12,7 +12,6 @@ import {
   bodies,
   type Envelope,
   envelopeSchema,
-  hasBody,
   type Kind,
   type Message,
   messageSchema,
@@ -126,7 +125,7 @@ function checkVersion(version: number): void {
 }
 
 function codecsOf(kind: Kind): Codecs {
-  const found = hasBody(kind) ? codecs.get(kind) : undefined;
+  const found = codecs.get(kind);
   if (found !== undefined) return found;
   throw new VigieError('message.malformed', `kind must be one of ${[...codecs.keys()].join(', ')}, is ${kind}`);
 }

@@ -3,11 +3,13 @@ import { alarmRecordSchema } from './alarm.ts';
 import { alertSchema } from './alert.ts';
 import { collisionSchema } from './collision.ts';
 import { count } from './count.ts';
+import { eventSchema } from './event.ts';
 import { enumeration, quantity, record, required, type Static, type TSchema } from './fields.ts';
 import { gapSchema } from './gap.ts';
 import { helloSchema } from './hello.ts';
 import { type Kind, kindSchema, kinds } from './kind.ts';
 import { maintenanceSchema } from './maintenance.ts';
+import { monitorListSchema } from './monitor.ts';
 import { remoteReportSchema } from './remote.ts';
 import { statusMessageSchema } from './status-message.ts';
 import { telemetrySchema } from './telemetry.ts';
@@ -57,21 +59,17 @@ export const bodies = {
   maintenance: maintenanceSchema,
   alarm: alarmRecordSchema,
   stolen: theftSchema,
+  event: eventSchema,
   remote: remoteReportSchema,
+  monitor: monitorListSchema,
   gap: gapSchema,
   hello: helloSchema,
-} as const satisfies Partial<Record<Kind, TSchema>>;
+} as const satisfies Record<Kind, TSchema>;
 
-/** Kinds that have a body. */
-export type BodyKind = keyof typeof bodies;
+export type BodyKind = Kind;
 export type Body<K extends BodyKind = BodyKind> = { [B in K]: Static<(typeof bodies)[B]> }[K];
 
 export type Message<K extends BodyKind = BodyKind> = { [B in K]: Envelope & { kind: B; body: Body<B> } }[K];
-
-/** True for the kinds that have a body. */
-export function hasBody(kind: Kind): kind is BodyKind {
-  return Object.hasOwn(bodies, kind);
-}
 
 /** The schema of whole messages of one kind. */
 export function messageSchema(kind: BodyKind): TSchema {

@@ -21,7 +21,9 @@ export const monitorId = text({
 export const monitorStatuses = ['Running', 'Paused'] as const;
 export type MonitorStatus = (typeof monitorStatuses)[number];
 
-const status = enumeration(monitorStatuses, { description: 'Whether it watches. Interface 3.19.2 MonitorStatus.' });
+export const monitorStatus = enumeration(monitorStatuses, {
+  description: 'Whether it watches. Interface 3.19.2 MonitorStatus.',
+});
 
 /** A monitor as it is kept and as a command brings it. */
 export const monitorSchema = record(
@@ -30,7 +32,7 @@ export const monitorSchema = record(
     createdAt: required(0, instant({ description: 'When it was given. Interface 3.19.2 Monitor.createdAt.' })),
     monitorId: required(1, monitorId),
     updatedAt: required(2, instant({ description: 'When it was last changed. Interface 3.19.2 Monitor.updatedAt.' })),
-    status: required(3, status),
+    status: required(3, monitorStatus),
     monitor: required(4, monitorParameterSchema),
   },
   { description: 'A rule that the car watches. Interface 3.19.2 Monitor.' },
@@ -49,7 +51,7 @@ export const monitorListSchema = record(
           'MonitorEntry',
           {
             monitorId: required(1, monitorId),
-            status: required(2, status),
+            status: required(2, monitorStatus),
             updatedAt: required(3, instant({ description: 'When it was last changed.' })),
           },
           { description: 'One monitor.' },

@@ -26,6 +26,13 @@ export const remoteTypes = [
 ] as const;
 export type RemoteType = (typeof remoteTypes)[number];
 
+/**
+ * What a signed command can be about: the remote commands of the interface, then what is the agent's own. On the wire a
+ * kind is its position, so it may only grow at its end.
+ */
+export const commandKinds = [...remoteTypes, 'Monitor', 'Callback', 'Configuration', 'Trust'] as const;
+export type CommandKind = (typeof commandKinds)[number];
+
 /** Interface 3.19.2 RemoteActionStatus. Failed, Success and AlreadyDone are final, the others pending. */
 export const remoteStatuses = [
   'Accepted',
@@ -61,7 +68,10 @@ export const remoteReportSchema = record(
       1,
       text({ maxLength: 64, description: 'Id of the command, from the command. Interface 3.19.2 RemoteActionId.' }),
     ),
-    type: required(2, enumeration(remoteTypes, { description: 'Kind of command. Interface 3.19.2 RemoteType.' })),
+    type: required(
+      2,
+      enumeration(commandKinds, { description: 'Kind of command. Interface 3.19.2 RemoteType, and ours.' }),
+    ),
     status: required(
       3,
       enumeration(remoteStatuses, { description: 'State it has reached. Interface 3.19.2 RemoteActionStatus.' }),

@@ -12,6 +12,23 @@ const VIN = 'VF3VGEBENCH000001';
 /** Key under which the feed keeps where it is. */
 const FEED = 'feed';
 
+/** What the car watches all day. */
+export const monitors: Readonly<Record<string, object>> = {
+  trips: watching({ data: 'vehicle.trip.stop', op: 'onChange' }),
+  theft: watching({ data: 'stolen.state', op: 'equalsTo', value: ['true'] }),
+  crash: watching({ data: 'vehicle.collision.side', op: 'includedIn', value: ['Front', 'Rear', 'Lateral'] }),
+  fast: watching({ data: 'vehicle.kinetic.speed', op: 'greaterThan', value: ['40'], hysteresis: 5 }),
+};
+
+function watching(data: object): object {
+  return {
+    label: 'watched all day',
+    extendedEventParam: ['vehicle.position', 'vehicle.trip'],
+    triggerParam: { triggers: [{ name: 'it', data }], boolExp: 'it' },
+    context: { before: 5, after: 5 },
+  };
+}
+
 /** Time of the day that passes when the feed says so; timers are served one by one. */
 class DayClock implements Clock {
   elapsed: number;
@@ -127,6 +144,12 @@ export class Life {
         window: () => 100,
       },
     );
+    const { all } = this.agent.monitors;
+    if (all.length === 0) {
+      for (const [id, monitor] of Object.entries(monitors)) {
+        this.agent.monitors.put(id, monitor).catch((error: Error) => said.error(id, { error: error.message }));
+      }
+    }
     store.memory.keep(() => [[FEED, { frame: this.#frame, elapsed: clock.elapsed }]]);
     this.#intake = this.agent.intake(new DbcDecoder(this.agent.wanted, vehicle.databases, log.buses));
   }

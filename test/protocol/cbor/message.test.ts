@@ -74,7 +74,7 @@ describe('faults', () => {
       /^body\.protocol must be at least 1, is 0$/,
     ],
     ['a body of another kind', { kind: 'gap' }, /^body must have the member class$/],
-    ['a kind without a body', { kind: 'monitor' }, /^kind must be one of .*, is monitor$/],
+    ['a kind that does not exist', { kind: 'sonnet' }, /^kind must be one of /],
     ['another version', { version: 2 }, /^version must be 1, is 2$/],
     ['no time', { at: Number.NaN }, /^at must be a finite number$/],
     ['no body', { body: undefined }, /^message must have the member body$/],
@@ -87,7 +87,6 @@ describe('faults', () => {
   test.each<[string, string, RegExp]>([
     ['another version', 'a60102020d0307040305000600', /^version must be 1, is 2$/],
     ['a kind of a later version', 'a70101021863030704030500060007a0', /^message has a required member whose value/],
-    ['a kind without a body', 'a701010209030704030500060007a0', /^kind must be one of .*, is event$/],
     ['no envelope', 'a0', /^message must have the member version/],
     ['text', '6161', /^message must be a map$/],
   ])('decode: %s', (_, hex, message) => {

@@ -1,0 +1,77 @@
+/** What the car tells of its monitors over the scripted day, whole and cut into pieces. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Noise } from '../../adapters/simulated/noise.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
+import { type DayLog, recordDay } from '../rig/day.ts';
+import { type DayOutcome, monitors, runDay } from '../rig/day-run.ts';
+import { messagesOf, recordsOf, timeOf } from './records.ts';
+import * as truth from './truth.ts';
+
+let log: DayLog;
+let day: DayOutcome;
+
+beforeAll(async () => {
+  log = await recordDay();
+  day = await runDay(log);
+}, 300_000);
+
+/** Events as a receiver has them that drops what it has seen. */
+function eventsOf(outcome: DayOutcome, monitor?: string): MonitorEvent[] {
+  const seen = new Map<number, MonitorEvent>();
+  for (const { message } of messagesOf(outcome)) {
+    if (message.kind === 'event') seen.set(message.seq, message.body);
+  }
+  const all = [...seen.entries()].sort(([a], [b]) => a - b).map(([, body]) => body);
+  return monitor === undefined ? all : all.filter(({ monitorId }) => monitorId === monitor);
+}
+
+const told = (monitor: string): MonitorEvent[] => eventsOf(day, monitor).filter(({ complement }) => !complement);
+
+describe('the monitors of the day', () => {
+  test('the cloud is told what the car watches', () => {
+    const lists = messagesOf(day).flatMap(({ message }) => (message.kind === 'monitor' ? [message.body] : []));
+    expect(lists.at(-1)?.monitors.map(({ monitorId }) => monitorId)).toEqual(Object.keys(monitors));
+    expect(lists.map(({ version }) => version)).toEqual([...lists].map(({ version }) => version).sort((a, b) => a - b));
+  });
+
+  test('every end of a trip, with its id and the trip', () => {
+    const trips = recordsOf(day, 'trip').filter(({ done }) => done);
+    expect(trips).toHaveLength(truth.trips.length);
+    expect(told('trips').map(({ values }) => values?.[0]?.literal)).toEqual(trips.map(({ id }) => id));
+    for (const { extensions } of told('trips')) {
+      expect(extensions?.find(({ type }) => type === 'vehicle.trip')?.trip?.done).toBe(true);
+    }
+  });
+
+  test('the theft once, the collision once, each when it was', () => {
+    expect(told('theft').map(({ at }) => Math.abs(timeOf(at) - truth.theft.from) <= 2_000)).toEqual([true]);
+    expect(told('crash').map(({ at }) => Math.abs(timeOf(at) - truth.collision.at) <= 2_000)).toEqual([true]);
+    expect(told('crash')[0]?.values?.[0]?.collision?.id).toBe(recordsOf(day, 'collision')[0]?.id);
+  });
+
+  test('driving fast, with the seconds before and after it', () => {
+    const fast = told('fast');
+    expect(fast.length).toBeGreaterThan(0);
+    for (const { at, values, telemetry } of fast) {
+      expect(Number(values?.[0]?.literal)).toBeGreaterThan(40);
+      const before = telemetry === undefined ? [] : readingsFromTelemetry(telemetry);
+      expect(before.some(({ slot }) => slot.path === 'kinetic.speed')).toBe(true);
+      expect(before.every((reading) => reading.at <= at && reading.at >= at - 5_000)).toBe(true);
+    }
+    const complements = eventsOf(day, 'fast').filter(({ complement }) => complement);
+    expect(complements.map(({ id }) => id)).toEqual(fast.map(({ id }) => id));
+  });
+
+  test('cut anywhere, the same events, each once', async () => {
+    const noise = new Noise(7);
+    const cuts = Array.from({ length: 12 }, () => Math.floor(noise.next() * log.count)).sort((a, b) => a - b);
+    const cut = await runDay(log, cuts);
+    // What was measured around an event is not kept over a cut (docs/monitors.md).
+    const facts = (outcome: DayOutcome): object[] =>
+      eventsOf(outcome)
+        .filter(({ complement }) => !complement)
+        .map(({ telemetry: _, ...event }) => event);
+    expect(facts(cut)).toEqual(facts(day));
+  }, 300_000);
+});
