@@ -1,5 +1,6 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
+import type { CommandKind } from '../protocol/schema/remote.ts';
 import { downKind } from '../protocol/topics.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
@@ -21,15 +22,18 @@ import type {
   ReadingSink,
   RecordStore,
   SignatureVerifier,
+  TrustKeeper,
   WantedSignal,
 } from './ports.ts';
 import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
+import type { Affair } from './remotes/affair.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { remoteKinds } from './remotes/kinds.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import { Remotes } from './remotes/remotes.ts';
+import { trustAffair } from './remotes/trust.ts';
 import { Status } from './status.ts';
 
 /** Recorders look around this often, ms. */
@@ -48,6 +52,8 @@ export interface AgentPorts {
   readonly store: OutboxStore;
   readonly actuator: Actuator;
   readonly verifier: SignatureVerifier;
+  /** Changes the keys of `verifier`; without it commands cannot. */
+  readonly keys?: TrustKeeper;
   readonly ledger: Document<LedgerData>;
   /** Status, channels and the recorders' state, in the commits of `store`. */
   readonly memory: Memory;
@@ -147,7 +153,7 @@ export class Agent implements LinkEvents {
       tracker: this.#pipeline.waypoints,
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
-      affairs: new Map([['Monitor', this.monitors.order]]),
+      affairs: this.#affairs(),
     });
   }
 
@@ -290,6 +296,15 @@ export class Agent implements LinkEvents {
     yield* this.#recollection.states();
     yield* this.#pipeline.monitors.states();
     yield* this.#remotes.states();
+  }
+
+  /** What commands can ask of the agent itself. */
+  #affairs(): ReadonlyMap<CommandKind, Affair> {
+    const { keys } = this.#ports;
+    return new Map<CommandKind, Affair>([
+      ['Monitor', this.monitors.order],
+      ...(keys === undefined ? [] : ([['Trust', trustAffair(keys)]] as const)),
+    ]);
   }
 
   #schedule(): void {

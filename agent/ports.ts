@@ -291,6 +291,28 @@ export interface SignatureVerifier {
   verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }
 
+/** A key to be trusted. */
+export interface NewKey {
+  readonly name: string;
+  /** SubjectPublicKeyInfo in DER. */
+  readonly publicKey: Uint8Array;
+  readonly kinds: readonly string[];
+  /** UTC ms; absent: no limit. */
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+}
+
+/** Changes the keys that the car trusts; each resolves when it is on disk. Doing the same again changes nothing. */
+export interface TrustKeeper {
+  /** Throws `input.malformed` for what is no key, `command.forbidden` for a name that is taken or a key that was revoked. */
+  add(key: NewKey): Promise<void>;
+  /**
+   * For ever: the key cannot be added again. Throws `input.unknown` for a key that is not known, `command.forbidden`
+   * when no key would be left that may change keys.
+   */
+  revoke(id: Uint8Array): Promise<void>;
+}
+
 /** Says what the core does, for people; `fields` is small and carries no secret. */
 export interface Log {
   info(event: string, fields?: Record<string, unknown>): void;

@@ -1,20 +1,12 @@
 import { join } from 'node:path';
 import { FrameActuator } from '../adapters/can/actuator.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
-import { TrustStore } from '../adapters/keys/index.ts';
+import { type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { wakeAt } from '../adapters/schedule/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
-import type {
-  Clock,
-  FrameBatch,
-  FrameSender,
-  FrameSource,
-  Log,
-  ReadingSource,
-  SignatureVerifier,
-} from '../agent/ports.ts';
+import type { Clock, FrameBatch, FrameSender, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
@@ -65,6 +57,9 @@ export async function startCar(options: CarOptions): Promise<Car> {
     log,
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
   });
+  const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
+  const { trust } = options;
+  const keys = trust === undefined ? TrustStore.without(clock) : TrustStore.open(trust, clock, { changes });
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
 
   const link = new MqttLink({
@@ -94,7 +89,8 @@ export async function startCar(options: CarOptions): Promise<Car> {
         },
       },
       actuator: new FrameActuator(vehicle.profile.commands, vehicle.databases, options.sender, clock),
-      verifier: options.trust === undefined ? trustsNobody : TrustStore.open(options.trust, clock),
+      verifier: keys,
+      keys,
     },
     {
       vin,
@@ -132,9 +128,6 @@ export async function startCar(options: CarOptions): Promise<Car> {
     },
   };
 }
-
-/** Without a trust file the car carries out no command. */
-const trustsNobody: SignatureVerifier = { key: () => undefined, verify: () => false };
 
 /** Waits between attempts to start a source, ms. */
 const RESTART = { first: 1_000, longest: 60_000 };

@@ -51,6 +51,7 @@ export const errors = {
   'link.lost': { meaning: 'the connection ended before the broker acknowledged', http: 50301, retriable: true },
   'link.refused': { meaning: 'the broker refused the connection or the message', http: 50302, retriable: true },
   'store.failed': { meaning: 'the disk did not take a write', http: 50701, retriable: true },
+  internal: { meaning: 'a fault of the agent itself', http: 50000, retriable: true },
   'command.malformed': {
     meaning: 'a command that is not a valid signed command',
     http: 40020,

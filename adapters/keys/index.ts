@@ -2,4 +2,4 @@
 export { type GenerateOptions, generateKey, type KeyDescription, listKeys } from './directory.ts';
 export { CommandSigner } from './signer.ts';
 export type { KeyAlgorithm } from './trust-file.ts';
-export { TrustStore } from './trust-store.ts';
+export { type TrustChanges, type TrustOptions, TrustStore } from './trust-store.ts';

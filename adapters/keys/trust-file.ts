@@ -51,14 +51,19 @@ export function unknownKinds(kinds: readonly string[]): string[] {
   return kinds.filter((kind) => !(commandKinds as readonly string[]).includes(kind));
 }
 
-/** The text of a trust file. */
-export function formatTrust(keys: readonly TrustedKey[]): string {
-  const entries = keys.map(({ publicKey, notBefore, notAfter, ...key }) => ({
+/** Keys as they stand in a trust file. */
+export function trustEntries(keys: readonly TrustedKey[]): readonly object[] {
+  return keys.map(({ publicKey, notBefore, notAfter, ...key }) => ({
     ...key,
     publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
     ...(notBefore === undefined ? {} : { notBefore: new Date(notBefore).toISOString() }),
     ...(notAfter === undefined ? {} : { notAfter: new Date(notAfter).toISOString() }),
   }));
+}
+
+/** The text of a trust file. */
+export function formatTrust(keys: readonly TrustedKey[]): string {
+  const entries = trustEntries(keys);
   return `${JSON.stringify({ version: VERSION, keys: entries }, undefined, 2)}\n`;
 }
 
@@ -74,16 +79,20 @@ export function parseTrust(text: string, path: string): TrustedKey[] {
   }
   if (!isObject(content)) throw fail('must be an object');
   if (content['version'] !== VERSION) throw fail(`version must be ${VERSION}`);
-  const entries = content['keys'];
-  if (!Array.isArray(entries)) throw fail('keys must be a list');
-  const keys = entries.map((entry: unknown, index) =>
-    trustedKey(entry, (what, cause) => fail(`keys[${index}]${what}`, cause)),
-  );
+  const keys = readEntries(content['keys'], fail);
   for (const [index, { kid, name }] of keys.entries()) {
     const other = keys.findIndex((key) => key.kid === kid || key.name === name);
     if (other < index) throw fail(`keys[${index}] has the kid or name of keys[${other}]`);
   }
   return keys;
+}
+
+/** Reads what {@link trustEntries} gave. Throws what `fail` makes of what is wrong, with its place. */
+export function readEntries(entries: unknown, fail: (what: string, cause?: unknown) => VigieError): TrustedKey[] {
+  if (!Array.isArray(entries)) throw fail('keys must be a list');
+  return entries.map((entry: unknown, index) =>
+    trustedKey(entry, (what, cause) => fail(`keys[${index}]${what}`, cause)),
+  );
 }
 
 function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => VigieError): TrustedKey {

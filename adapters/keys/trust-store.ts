@@ -1,28 +1,73 @@
-import { verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Clock, SignatureVerifier } from '../../agent/ports.ts';
+import type { Clock, Document, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import { unreadable } from './files.ts';
-import { algorithms, parseTrust, type TrustedKey } from './trust-file.ts';
+import {
+  algorithmOf,
+  algorithms,
+  keyIdOf,
+  parseTrust,
+  readEntries,
+  type TrustedKey,
+  trustEntries,
+  unknownKinds,
+} from './trust-file.ts';
 
-/** The keys of a trust file. A key outside its validity is as good as unknown. */
-export class TrustStore implements SignatureVerifier {
-  readonly #keys: ReadonlyMap<string, TrustedKey>;
+/** What commands have changed of the keys since the trust file was written: entries as in the file, and key ids. */
+export interface TrustChanges {
+  readonly keys?: readonly object[];
+  /** Hexadecimal. */
+  readonly revoked?: readonly string[];
+}
+
+export interface TrustOptions {
+  /** Where changes by command are kept; without it there are none. */
+  readonly changes?: Document<TrustChanges>;
+  /** Keys of the unit itself, which no command changes. */
+  readonly own?: readonly TrustedKey[];
+}
+
+/** A key that may change keys. */
+const ROOT = 'Trust';
+
+/**
+ * The keys of a trust file, and what commands have changed of them. A key outside its validity is as good as unknown, and
+ * one that was revoked stays so, also if it stands in the file.
+ */
+export class TrustStore implements SignatureVerifier, TrustKeeper {
+  readonly #file: readonly TrustedKey[];
+  readonly #own: readonly TrustedKey[];
+  readonly #changes: Document<TrustChanges> | undefined;
   readonly #clock: Pick<Clock, 'now'>;
+  #added: readonly TrustedKey[];
+  #keys: ReadonlyMap<string, TrustedKey> = new Map();
 
-  private constructor(keys: readonly TrustedKey[], clock: Pick<Clock, 'now'>) {
-    this.#keys = new Map(keys.map((key) => [key.kid, key]));
+  private constructor(keys: readonly TrustedKey[], clock: Pick<Clock, 'now'>, { changes, own = [] }: TrustOptions) {
+    this.#file = keys;
     this.#clock = clock;
+    this.#changes = changes;
+    this.#own = own;
+    this.#added = readEntries(changes?.data.keys ?? [], (what, cause) => {
+      return new VigieError('configuration.wrong', `what commands changed of the keys: ${what}`, { cause });
+    });
+    this.#merge();
+  }
+
+  /** A car that has no trust file obeys its own keys only. */
+  static without(clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
+    return new TrustStore([], clock, options);
   }
 
   /** Reads the trust file once. Throws `input.unreadable` or `configuration.wrong`, with the path and what to do. */
-  static open(path: string, clock: Pick<Clock, 'now'>): TrustStore {
+  static open(path: string, clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
     let text: string;
     try {
       text = readFileSync(path, 'utf8');
     } catch (error) {
       throw unreadable(path, error, 'copy the trust.json that lies beside the signing keys, or make keys (vigie keys)');
     }
-    return new TrustStore(parseTrust(text, path), clock);
+    return new TrustStore(parseTrust(text, path), clock, options);
   }
 
   key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined {
@@ -40,6 +85,56 @@ export class TrustStore implements SignatureVerifier {
       : verify(null, message, key.publicKey, signature);
   }
 
+  async add(key: NewKey): Promise<void> {
+    const added = keyOf(key);
+    const { kid, name } = added;
+    if (this.#revoked.includes(kid)) throw new VigieError('command.forbidden', `key ${kid} was revoked`);
+    const known = this.#keys.get(kid);
+    if (known !== undefined && JSON.stringify(trustEntries([known])) === JSON.stringify(trustEntries([added]))) return;
+    const namesake = [...this.#keys.values()].find((other) => other.name === name || other.kid === kid);
+    if (namesake !== undefined) {
+      throw new VigieError('command.forbidden', `there is a key ${namesake.name} (${namesake.kid}): revoke it first`);
+    }
+    await this.#change([...this.#added, added], this.#revoked);
+  }
+
+  async revoke(id: Uint8Array): Promise<void> {
+    const kid = Buffer.from(id).toString('hex');
+    if (this.#revoked.includes(kid)) return;
+    const key = this.#keys.get(kid);
+    if (key === undefined || this.#own.includes(key)) throw new VigieError('input.unknown', `there is no key ${kid}`);
+    const now = this.#clock.now();
+    const roots = [...this.#keys.values()].filter(
+      ({ kinds, notAfter = Number.POSITIVE_INFINITY }) => kinds.includes(ROOT) && notAfter > now,
+    );
+    if (roots.every((root) => root === key)) {
+      throw new VigieError('command.forbidden', `without ${key.name} no key could change keys: add another first`);
+    }
+    await this.#change(
+      this.#added.filter((added) => added !== key),
+      [...this.#revoked, kid],
+    );
+  }
+
+  get #revoked(): readonly string[] {
+    return this.#changes?.data.revoked ?? [];
+  }
+
+  async #change(added: readonly TrustedKey[], revoked: readonly string[]): Promise<void> {
+    if (this.#changes === undefined)
+      throw new VigieError('command.forbidden', 'the keys of this car cannot be changed');
+    await this.#changes.write({ keys: trustEntries(added), revoked });
+    this.#added = added;
+    this.#merge();
+  }
+
+  /** What was flashed comes before what was added. */
+  #merge(): void {
+    const gone = new Set(this.#revoked);
+    const keys = [...this.#added, ...this.#file].filter(({ kid }) => !gone.has(kid));
+    this.#keys = new Map([...keys, ...this.#own].map((key) => [key.kid, key]));
+  }
+
   #valid(id: Uint8Array): TrustedKey | undefined {
     const key = this.#keys.get(Buffer.from(id).toString('hex'));
     if (key === undefined) return undefined;
@@ -47,4 +142,25 @@ export class TrustStore implements SignatureVerifier {
     const now = this.#clock.now();
     return now >= notBefore && now <= notAfter ? key : undefined;
   }
+}
+
+function keyOf({ name, publicKey: encoded, kinds, notBefore, notAfter }: NewKey): TrustedKey {
+  let publicKey: KeyObject;
+  try {
+    publicKey = createPublicKey({ key: Buffer.from(encoded), type: 'spki', format: 'der' });
+  } catch (cause) {
+    throw new VigieError('input.malformed', `no SubjectPublicKeyInfo: ${(cause as Error).message}`, { cause });
+  }
+  const algorithm = algorithmOf(publicKey);
+  if (algorithm === undefined) throw new VigieError('input.malformed', 'the key must be of P-256 or Ed25519');
+  const unknown = unknownKinds(kinds);
+  if (unknown.length > 0 || kinds.length === 0) {
+    throw new VigieError('input.malformed', `kinds of command: ${unknown.join(', ') || 'none'}`);
+  }
+  const kid = Buffer.from(keyIdOf(publicKey)).toString('hex');
+  const validity = {
+    ...(notBefore === undefined ? {} : { notBefore }),
+    ...(notAfter === undefined ? {} : { notAfter }),
+  };
+  return { name, kid, algorithm, kinds, publicKey, ...validity };
 }

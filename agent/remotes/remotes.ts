@@ -263,7 +263,7 @@ export class Remotes {
     try {
       await affair(body, this.#o.clock.now());
     } catch (error) {
-      const code: ErrorCode = error instanceof VigieError ? error.code : 'command.interrupted';
+      const code: ErrorCode = error instanceof VigieError ? error.code : 'internal';
       await this.#reports.fail(progress, { code, detail: (error as Error).message });
       return;
     }

@@ -1,7 +1,20 @@
 /** Bodies of the commands that are about the agent itself, not about the car. */
-import { flag, optional, record, required, type Static, type TSchema } from './fields.ts';
+import {
+  bytes,
+  enumeration,
+  flag,
+  list,
+  optional,
+  quantity,
+  record,
+  required,
+  type Static,
+  type TSchema,
+  text,
+} from './fields.ts';
 import { monitorParameterSchema } from './monitor/parameter.ts';
 import { monitorId, monitorStatus } from './monitor.ts';
+import { commandKinds } from './remote.ts';
 
 /** Gives a monitor, pauses it or lets it watch again, or takes it away. */
 export const monitorOrderSchema = record(
@@ -16,5 +29,48 @@ export const monitorOrderSchema = record(
 );
 export type MonitorOrder = Static<typeof monitorOrderSchema>;
 
+const moment = (description: string) =>
+  quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 8.64e15, description });
+
+/** Adds a key whose commands the car obeys, or takes one away for ever. */
+export const trustOrderSchema = record(
+  'TrustOrder',
+  {
+    add: optional(
+      1,
+      record(
+        'AddedKey',
+        {
+          name: required(
+            1,
+            text({ maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$', description: 'For people.' }),
+          ),
+          publicKey: required(
+            2,
+            bytes({ maxLength: 256, description: 'SubjectPublicKeyInfo in DER (RFC 5280 §4.1), of P-256 or Ed25519.' }),
+          ),
+          kinds: required(
+            3,
+            list(enumeration(commandKinds, { description: 'A kind of command.' }), {
+              minItems: 1,
+              maxItems: commandKinds.length,
+              description: 'What it may command; one that may `Trust` is a root key.',
+            }),
+          ),
+          notBefore: optional(4, moment('When it begins to be valid, UTC since 1970.')),
+          notAfter: optional(5, moment('When it ceases to be valid, UTC since 1970.')),
+        },
+        { description: 'A key.' },
+      ),
+    ),
+    revoke: optional(2, bytes({ maxLength: 8, description: 'Id of the key that is trusted no more.' })),
+  },
+  { description: 'One of `add` and `revoke`.' },
+);
+export type TrustOrder = Static<typeof trustOrderSchema>;
+
 /** Bodies by kind of command. */
-export const orderBodies = { Monitor: monitorOrderSchema } as const satisfies Record<string, TSchema>;
+export const orderBodies = {
+  Monitor: monitorOrderSchema,
+  Trust: trustOrderSchema,
+} as const satisfies Record<string, TSchema>;

@@ -3,6 +3,7 @@ import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
 import type { Publisher, SignatureVerifier } from '../../../agent/ports.ts';
+import type { Affair } from '../../../agent/remotes/affair.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
 import type { RemoteRule } from '../../../agent/remotes/execution.ts';
 import { remoteKinds } from '../../../agent/remotes/kinds.ts';
@@ -15,7 +16,7 @@ import { channelByPath } from '../../../protocol/channels.ts';
 import { type Command, type CommandBodyKind, encodeBody, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import type { ClockQuality } from '../../../protocol/schema/message.ts';
-import { type RemoteReport, remoteTypes } from '../../../protocol/schema/remote.ts';
+import { type CommandKind, type RemoteReport, remoteTypes } from '../../../protocol/schema/remote.ts';
 import type { Theft } from '../../../protocol/schema/theft.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -145,6 +146,8 @@ export interface Setting {
   readonly actuate?: (action: string) => Promise<void>;
   readonly theft?: Theft;
   readonly waker?: (at: number) => void;
+  readonly verifier?: SignatureVerifier;
+  readonly affairs?: ReadonlyMap<CommandKind, Affair>;
 }
 
 export function carOf(setting: Setting = {}) {
@@ -198,7 +201,8 @@ export function carOf(setting: Setting = {}) {
         if (obeys === true || (obeys !== false && obeys(action))) clock.after(300, () => see(path, value));
       },
     },
-    verifier: verifierOf(setting.without),
+    verifier: setting.verifier ?? verifierOf(setting.without),
+    ...(setting.affairs === undefined ? {} : { affairs: setting.affairs }),
     ledger: new Ledger(document),
     status,
     confirmations: new Confirmations(status, clock),

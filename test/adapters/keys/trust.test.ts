@@ -1,0 +1,151 @@
+/** Keys changed by command: what the store keeps, and what it refuses. */
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { generateKey, listKeys, type TrustChanges, TrustStore } from '../../../adapters/keys/index.ts';
+import { keyIdOf } from '../../../adapters/keys/trust-file.ts';
+import type { Document, NewKey } from '../../../agent/ports.ts';
+
+const NOW = 1_750_000_000_000;
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vigie-trust-'));
+  file = join(directory, 'trust.json');
+  await generateKey(directory, 'root', { algorithm: 'ES256', kinds: ['Trust'] });
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** A document as a disk keeps it. */
+function disk(data: TrustChanges = {}): Document<TrustChanges> & { data: TrustChanges; full: boolean } {
+  const document = {
+    data,
+    full: false,
+    write: async (next: TrustChanges) => {
+      if (document.full) throw new Error('no space left');
+      document.data = JSON.parse(JSON.stringify(next)) as TrustChanges;
+    },
+  };
+  return document;
+}
+
+const store = (changes: Document<TrustChanges>, now = NOW): TrustStore =>
+  TrustStore.open(file, { now: () => now }, { changes });
+
+function pair(): { readonly id: Uint8Array; readonly spki: Uint8Array; readonly privateKey: KeyObject } {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  return { id: keyIdOf(publicKey), spki: publicKey.export({ type: 'spki', format: 'der' }), privateKey };
+}
+
+const owner = (publicKey: Uint8Array, more: Partial<NewKey> = {}): NewKey => ({
+  name: 'owner',
+  publicKey,
+  kinds: ['Doors'],
+  ...more,
+});
+
+describe('keys changed by command', () => {
+  test('an added key is trusted, also after the next start, within its validity', async () => {
+    const changes = disk();
+    const { id, spki, privateKey } = pair();
+    const first = store(changes);
+    expect(first.key(id)).toBeUndefined();
+    await first.add(owner(spki, { notBefore: NOW - 1, notAfter: NOW + 1_000 }));
+    const message = Uint8Array.of(1, 2, 3);
+    for (const trust of [first, store(changes)]) {
+      expect(trust.key(id)?.kinds).toEqual(['Doors']);
+      expect(trust.verify(id, message, sign(null, message, privateKey))).toBe(true);
+    }
+    expect(store(changes, NOW + 1_001).key(id)).toBeUndefined();
+    expect(store(changes, NOW - 2).key(id)).toBeUndefined();
+  });
+
+  test('the same key again changes nothing; its name or id for another is refused', async () => {
+    const changes = disk();
+    const [one, two] = [pair(), pair()];
+    const trust = store(changes);
+    await trust.add(owner(one.spki));
+    const before = changes.data;
+    await trust.add(owner(one.spki));
+    expect(changes.data).toBe(before);
+    const refused = expect.objectContaining({ code: 'command.forbidden' });
+    await expect(trust.add(owner(two.spki))).rejects.toThrow(refused);
+    await expect(trust.add(owner(one.spki, { kinds: ['Horn'] }))).rejects.toThrow(refused);
+    expect(trust.key(one.id)?.kinds).toEqual(['Doors']);
+  });
+
+  test('a revoked key is gone for ever: after the next start, in the trust file, and if it is added again', async () => {
+    const changes = disk();
+    const { kid } = await generateKey(directory, 'lost', { algorithm: 'Ed25519', kinds: ['Doors'] });
+    const id = Buffer.from(kid, 'hex');
+    const { id: later, spki } = pair();
+    const trust = store(changes);
+    await trust.add(owner(spki));
+    for (const key of [id, later]) {
+      await trust.revoke(key);
+      await trust.revoke(key);
+      expect([trust.key(key), store(changes).key(key)]).toEqual([undefined, undefined]);
+    }
+    await expect(trust.add(owner(spki))).rejects.toThrow(expect.objectContaining({ code: 'command.forbidden' }));
+  });
+
+  test('the last key that may change keys stays, also if another has ceased to be valid', async () => {
+    const changes = disk();
+    const trust = store(changes);
+    const root = Buffer.from((await readRoot()).kid, 'hex');
+    const refused = expect.objectContaining({ code: 'command.forbidden' });
+    await expect(trust.revoke(root)).rejects.toThrow(refused);
+    const { id, spki } = pair();
+    await trust.add(owner(spki, { name: 'next', kinds: ['Trust'], notAfter: NOW - 1 }));
+    await expect(trust.revoke(root)).rejects.toThrow(refused);
+    await trust.revoke(id);
+    const other = pair();
+    await trust.add(owner(other.spki, { name: 'other', kinds: ['Trust'] }));
+    await trust.revoke(root);
+    expect([trust.key(root), trust.key(other.id)?.kinds]).toEqual([undefined, ['Trust']]);
+  });
+
+  test.each<[string, Partial<NewKey>]>([
+    ['no key', { publicKey: Uint8Array.of(1, 2, 3) }],
+    ['a key of another curve', { publicKey: p384() }],
+    ['a kind that does not exist', { kinds: ['Fly'] }],
+    ['no kind', { kinds: [] }],
+  ])('refuses %s', async (_, change) => {
+    const changes = disk();
+    await expect(store(changes).add(owner(pair().spki, change))).rejects.toThrow(
+      expect.objectContaining({ code: 'input.malformed' }),
+    );
+    expect(changes.data).toEqual({});
+  });
+
+  test('a disk that refuses leaves the keys as they are', async () => {
+    const changes = disk();
+    changes.full = true;
+    const { id, spki } = pair();
+    const trust = store(changes);
+    await expect(trust.add(owner(spki))).rejects.toThrow('no space left');
+    expect(trust.key(id)).toBeUndefined();
+  });
+
+  test('a car without a place to keep changes, an unknown key, and damaged changes are said so', async () => {
+    const fixed = TrustStore.open(file, { now: () => NOW });
+    await expect(fixed.add(owner(pair().spki))).rejects.toThrow(expect.objectContaining({ code: 'command.forbidden' }));
+    await expect(fixed.revoke(pair().id)).rejects.toThrow(expect.objectContaining({ code: 'input.unknown' }));
+    expect(() => store(disk({ keys: [{ name: 'x' }] }))).toThrow(
+      expect.objectContaining({ code: 'configuration.wrong', message: expect.stringContaining('keys[0].publicKey') }),
+    );
+    await writeFile(file, '{}');
+    expect(() => store(disk())).toThrow(expect.objectContaining({ code: 'configuration.wrong', where: file }));
+  });
+});
+
+async function readRoot(): Promise<{ readonly kid: string }> {
+  return (await listKeys(directory)).find(({ name }) => name === 'root') as { kid: string };
+}
+
+function p384(): Uint8Array {
+  return generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey.export({ type: 'spki', format: 'der' });
+}

@@ -1,0 +1,94 @@
+/** Commands that are about the agent itself: keys and monitors, signed and kept as any other. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { type TrustChanges, TrustStore } from '../../../adapters/keys/index.ts';
+import { keyIdOf } from '../../../adapters/keys/trust-file.ts';
+import type { Document } from '../../../agent/ports.ts';
+import type { Affair } from '../../../agent/remotes/affair.ts';
+import { trustAffair } from '../../../agent/remotes/trust.ts';
+import { type CommandBodyKind, encodeCommand } from '../../../protocol/command.ts';
+import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
+import type { CommandKind } from '../../../protocol/schema/remote.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { carOf, commandOf } from './rig.ts';
+
+function signerOf(kinds: readonly string[]) {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const keyId = keyIdOf(publicKey);
+  const der = new Uint8Array(publicKey.export({ type: 'spki', format: 'der' }));
+  return { keyId, kinds, der, sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
+}
+type Signer = ReturnType<typeof signerOf>;
+
+function changesOf(): Document<TrustChanges> {
+  const document = {
+    data: {} as TrustChanges,
+    write: async (next: TrustChanges) => {
+      document.data = next;
+    },
+  };
+  return document;
+}
+
+/** A car that trusts one root key, as it was flashed. */
+async function carWith(root: Signer, more: Readonly<Record<string, Affair>> = {}) {
+  const clock = new VirtualClock();
+  const trust = TrustStore.without(clock, { changes: changesOf() });
+  await trust.add({ name: 'root', publicKey: root.der, kinds: root.kinds });
+  const affairs = new Map<CommandKind, Affair>([
+    ['Trust', trustAffair(trust)],
+    ...(Object.entries(more) as [CommandKind, Affair][]),
+  ]);
+  const car = carOf({ clock, verifier: trust, affairs });
+  const order = async (by: Signer, kind: CommandBodyKind, body: object): Promise<string[]> => {
+    const from = car.reports.length;
+    const command = encodeCommand(commandOf(clock, kind, body));
+    await car.give(encodeSigned(command, { algorithm: EDDSA, keyId: by.keyId }, by.sign));
+    return car.reports.slice(from).map(({ status, failureCause }) => failureCause ?? status);
+  };
+  return { ...car, trust, order };
+}
+
+const lock = { state: 'Locked' };
+
+describe('commands about keys', () => {
+  test('a root key adds a key, which may then do what it may, until it is revoked', async () => {
+    const [root, owner] = [signerOf(['Trust']), signerOf(['Doors'])];
+    const { order, actuated, remotes } = await carWith(root);
+    expect(await order(owner, 'Doors', lock)).toEqual([]);
+    expect(remotes.unsigned).toBe(1);
+    const key = { name: 'owner', publicKey: owner.der, kinds: ['Doors'] };
+    expect(await order(root, 'Trust', { add: key })).toEqual(['Success']);
+    expect((await order(owner, 'Doors', lock)).at(-1)).toBe('Success');
+    expect(await order(owner, 'Trust', { revoke: root.keyId })).toEqual(['MissingRights']);
+    expect(await order(owner, 'Horn', { state: 'Activated' })).toEqual(['MissingRights']);
+    expect(await order(root, 'Trust', { revoke: owner.keyId })).toEqual(['Success']);
+    expect(await order(owner, 'Doors', { state: 'Unlocked' })).toEqual([]);
+    expect(actuated).toEqual(['doors.lock']);
+  });
+
+  test('what is not done says why, and changes nothing', async () => {
+    const root = signerOf(['Trust']);
+    const { order, reports, trust } = await carWith(root);
+    expect(await order(root, 'Trust', { revoke: root.keyId })).toEqual(['MissingRights']);
+    expect(reports.at(-1)?.detail).toContain('add another first');
+    expect(await order(root, 'Trust', {})).toEqual(['WrongCommand']);
+    expect(trust.key(root.keyId)?.kinds).toEqual(['Trust']);
+  });
+});
+
+test('a kind that nobody takes is refused', async () => {
+  const root = signerOf(['Trust', 'Monitor']);
+  const { order } = await carWith(root);
+  expect(await order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['WrongCommand']);
+});
+
+test('an affair that fails by a defect is a command that failed', async () => {
+  const root = signerOf(['Trust', 'Monitor']);
+  const { order } = await carWith(root, {
+    Monitor: async () => {
+      throw new Error('a defect');
+    },
+  });
+  expect(await order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['GeneralError']);
+});
