@@ -25,6 +25,7 @@ import type {
   TrustKeeper,
   WantedSignal,
 } from './ports.ts';
+import { type PowerRules, PowerStates } from './power.ts';
 import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
@@ -32,12 +33,15 @@ import type { Affair } from './remotes/affair.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { remoteKinds } from './remotes/kinds.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
+import type { Limits } from './remotes/power.ts';
 import { Remotes } from './remotes/remotes.ts';
 import { trustAffair } from './remotes/trust.ts';
 import { Status } from './status.ts';
 
-/** Recorders look around this often, ms. */
+/** Recorders look around this often, ms, */
 const TICK = 1_000;
+/** and this often in a unit that sleeps. */
+const SLEEPING_TICK = 600_000;
 /** At the end the last acknowledgements are waited for this long, ms. */
 const FAREWELL = 3_000;
 /** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
@@ -76,6 +80,11 @@ export interface AgentOptions {
   readonly limit: number;
   /** Readings and waypoints travel together for so long, ms: the longer, the fewer bytes. Default: a minute. */
   readonly batch?: number;
+  readonly power?: Partial<PowerRules>;
+  /** Bounds on commands. */
+  readonly limits?: Partial<Limits>;
+  /** Time zone of programs that name none, of the IANA data base. */
+  readonly zone?: string;
 }
 
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
@@ -92,6 +101,7 @@ export class Agent implements LinkEvents {
   readonly #pipeline: Pipeline;
   readonly #recollection: Recollection;
   readonly #remotes: Remotes;
+  readonly #power: PowerStates;
   readonly #profile: VehicleProfile;
   #cancelTick: (() => void) | undefined;
   #received = { second: 0, count: 0, dropped: 0 };
@@ -137,6 +147,20 @@ export class Agent implements LinkEvents {
     this.#pipeline.monitors.recall(ports.memory, clock.now());
     this.monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
     ports.memory.keep(() => this.#states());
+    this.#power = new PowerStates({
+      clock,
+      status,
+      actuator: ports.actuator,
+      log,
+      busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
+      changed: (state, before) => {
+        log.info('power', { state, before });
+        // What was to be looked at within the second is not to wait for the end of a long sleep, and the reverse.
+        if (state === 'asleep' || before === 'asleep') this.#schedule();
+      },
+      ...(options.power === undefined ? {} : { rules: options.power }),
+    });
+    this.#power.recall(ports.memory);
     const confirmations = new Confirmations(this.status, clock);
     this.#remotes = new Remotes({
       ...ports,
@@ -154,6 +178,9 @@ export class Agent implements LinkEvents {
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
       affairs: this.#affairs(),
+      power: this.#power,
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(options.zone === undefined ? {} : { zone: options.zone }),
     });
   }
 
@@ -190,24 +217,28 @@ export class Agent implements LinkEvents {
     return (batch) => {
       if (this.#stopping) return;
       this.#guard(() => {
+        this.#power.heard();
         this.#clockWatch.look();
         decoder.decode(batch, this.#mapping);
       });
     };
   }
 
-  /** Where sources put readings that are no frames: fixes, answers to polls. */
-  readonly sink: ReadingSink = {
-    reading: (signal, value, raw, at) => {
-      if (!this.#stopping) this.#guard(() => this.#mapping.reading(signal, value, raw, at));
-    },
-    settled: (at) => {
-      if (!this.#stopping) this.#guard(() => this.#mapping.settled(at));
-    },
-    alive: (signals, at) => {
-      if (!this.#stopping) this.#guard(() => this.#mapping.alive(signals, at));
-    },
-  };
+  /** Where a source puts readings that are no frames: fixes, answers to polls; `apart` is the source's. */
+  sink(apart = false): ReadingSink {
+    const take = (work: () => void): void => {
+      if (this.#stopping) return;
+      this.#guard(() => {
+        if (!apart) this.#power.heard();
+        work();
+      });
+    };
+    return {
+      reading: (signal, value, raw, at) => take(() => this.#mapping.reading(signal, value, raw, at)),
+      settled: (at) => take(() => this.#mapping.settled(at)),
+      alive: (signals, at) => take(() => this.#mapping.alive(signals, at)),
+    };
+  }
 
   /** Hands over what is open and resolves when it is on disk and, while connected, acknowledged. */
   async stop(): Promise<void> {
@@ -295,6 +326,7 @@ export class Agent implements LinkEvents {
   *#states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#recollection.states();
     yield* this.#pipeline.monitors.states();
+    yield* this.#power.states();
     yield* this.#remotes.states();
   }
 
@@ -310,11 +342,17 @@ export class Agent implements LinkEvents {
   #schedule(): void {
     // At whole seconds of the wall clock: a run that takes up another looks around at the same moments.
     const { clock } = this.#ports;
-    this.#cancelTick = clock.after(TICK - (((clock.now() % TICK) + TICK) % TICK), () => {
+    this.#cancelTick?.();
+    const every = this.#power.state === 'asleep' ? SLEEPING_TICK : TICK;
+    this.#cancelTick = clock.after(every - (((clock.now() % every) + every) % every), () => {
       this.#schedule();
       const now = clock.now();
       this.#guard(() => {
+        const slept = this.#power.state === 'asleep';
+        this.#power.look();
         this.#clockWatch.look();
+        // In a car that sleeps nothing happens, and what is told of it must not depend on when it was looked at.
+        if (slept) return;
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
       });

@@ -26,6 +26,7 @@ import type { Status } from './status.ts';
 export interface Pipeline {
   readonly status: StatusRecorder;
   readonly thefts: TheftRecorder;
+  readonly trips: TripRecorder;
   readonly waypoints: WaypointRecorder;
   readonly monitors: Monitors;
   readonly recorders: readonly Recorder[];
@@ -95,7 +96,7 @@ export function pipeline({
     if (channel !== undefined) channels.observe({ channel: channel.bind(recorder) });
   }
   records.observe(monitors);
-  return { status: statusRecorder, thefts, waypoints, monitors, recorders };
+  return { status: statusRecorder, trips, thefts, waypoints, monitors, recorders };
 }
 
 function tellsOfCrashes({ sources }: VehicleProfile): boolean {

@@ -77,6 +77,8 @@ export interface WantedSignal {
  * into the core.
  */
 export interface ReadingSource {
+  /** It is not on the car's buses, as a receiver of its own: that it speaks does not say that the car is awake. */
+  readonly apart?: boolean;
   /** Delivers what it has of the signals wanted; others are none of its concern. */
   start(wanted: readonly WantedSignal[], sink: ReadingSink): Promise<void>;
   stop(): Promise<void>;

@@ -114,7 +114,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
     return supervise(source, () => source.start(receive), clock, log);
   });
   const readings = (options.readings ?? []).map((source) =>
-    supervise(source, () => source.start(agent.wanted, agent.sink), clock, log),
+    supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log),
   );
   return {
     agent,

@@ -78,11 +78,12 @@ export function openCommand(message: Uint8Array): OpenedCommand {
   });
 }
 
+/** Bodies of commands, by kind. */
+export const commandBodies = { ...remoteBodies, ...orderBodies } as const;
+
 /** Kinds of command whose body has a schema. */
 export type CommandBodyKind = keyof typeof commandBodies;
 export type CommandBody<K extends CommandBodyKind> = Static<(typeof commandBodies)[K]>;
-
-const commandBodies = { ...remoteBodies, ...orderBodies } as const;
 
 const bodyCodecs = new Map<string, Codec<unknown>>(
   Object.entries(commandBodies).map(([kind, schema]) => [kind, compile(schema, { unknownValues: 'refuse' })]),

@@ -1,7 +1,6 @@
 import { cddlOf } from './cddl.ts';
-import { commandSchema } from './command.ts';
+import { commandBodies, commandSchema } from './command.ts';
 import { type BodyKind, bodies, wireSchema } from './schema/message.ts';
-import { remoteBodies } from './schema/remote.ts';
 
 /** COSE_Sign1 in the profile of cose.ts; no schema of fields.ts describes arrays of unlike members with tags. */
 const signedCommand = `
@@ -30,7 +29,7 @@ export function vigieCddl(): string {
   const rules = cddlOf({
     message: (Object.keys(bodies) as BodyKind[]).map(wireSchema),
     command: [commandSchema],
-    'command-body': Object.values(remoteBodies),
+    'command-body': Object.values(commandBodies),
   });
   return rules.replace(/^message = .*$/m, '$& / packed-message') + packedMessage + signedCommand;
 }

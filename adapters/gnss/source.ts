@@ -45,6 +45,7 @@ const watch = new TextEncoder().encode('?WATCH={"enable":true,"json":true};\n');
 const askDevices = new TextEncoder().encode('?DEVICES;\n');
 
 export class GnssSource implements ReadingSource {
+  readonly apart = true;
   readonly #options: GnssSourceOptions;
   readonly #kept: KeptLine;
   readonly #silence: number;

@@ -3,6 +3,8 @@ export interface Power {
   awake(): boolean;
   /** Resolves true when the car is awake, false when it did not wake up in time. Counted against the monthly budget. */
   wake(): Promise<boolean>;
+  /** A sender that the car trusts spoke to it. */
+  spokenTo?(): void;
 }
 
 /** A car that never sleeps: the bench, and units that run with the ignition only. */

@@ -161,6 +161,7 @@ export class Remotes {
         this.#leaveUnanswered({ code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
         return;
       }
+      this.#power.spokenTo?.();
       await this.#carryOut(order, rights);
     });
   }

@@ -55,9 +55,10 @@ function setUp() {
   );
   agent.start();
   agent.up();
+  const sink = agent.sink();
   const give = (signal: number, value: number) => {
-    agent.sink.reading(signal, value, value, clock.now());
-    agent.sink.settled(clock.now());
+    sink.reading(signal, value, value, clock.now());
+    sink.settled(clock.now());
   };
   const known = (wall: number) => {
     clock.step(wall - clock.now());

@@ -76,8 +76,8 @@ export class Rig {
     const { clock } = this;
     this.#agent.start();
     this.#agent.up();
-    const sources = [this.source, ...this.#others];
-    for (const source of sources) await source.start(this.#agent.wanted, this.#agent.sink);
+    const sources: readonly ReadingSource[] = [this.source, ...this.#others];
+    for (const source of sources) await source.start(this.#agent.wanted, this.#agent.sink(source.apart));
     await clock.settle(this.car.silentAt + rest - clock.monotonic(), STEP);
     const ended = Promise.all([this.elm.close(), ...sources.map((source) => source.stop())]);
     await clock.settle(100, STEP);

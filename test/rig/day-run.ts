@@ -168,7 +168,8 @@ export class Life {
     while (this.#frame < last) {
       const from = this.#frame;
       await this.#pass(elapsed[from] as number);
-      const { due } = this.#clock;
+      // A unit that sleeps sets a timer when the first frame wakes it, after this was asked.
+      const due = Math.min(this.#clock.due, Math.floor((elapsed[from] as number) / 1000) * 1000 + 1000);
       let to = from + 1;
       while (to < last && (elapsed[to] as number) < due) to++;
       this.#clock.elapsed = Math.max(this.#clock.elapsed, elapsed[from] as number);

@@ -104,7 +104,7 @@ const timeTriggerSchema = record(
             occurence: optional(
               4,
               record(
-                'Occurence',
+                'TimeOccurence',
                 {
                   day: optional(
                     1,
