@@ -1,9 +1,9 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
-import { downKind } from '../protocol/topics.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
+import { Inbox } from './inbox.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
 import { Outbox } from './outbox/outbox.ts';
@@ -34,7 +34,7 @@ import { Confirmations } from './remotes/confirmation.ts';
 import { remoteKinds } from './remotes/kinds.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
-import { Remotes } from './remotes/remotes.ts';
+import type { Requests, Signer } from './remotes/requests.ts';
 import { trustAffair } from './remotes/trust.ts';
 import { Status } from './status.ts';
 
@@ -46,8 +46,6 @@ const SLEEPING_TICK = 600_000;
 const FAREWELL = 3_000;
 /** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
 const PLAUSIBLE = 1_577_836_800_000;
-/** Down messages handled per second; more are dropped and counted. */
-const RATE = 50;
 
 export interface AgentPorts {
   readonly clock: Clock;
@@ -56,6 +54,8 @@ export interface AgentPorts {
   readonly store: OutboxStore;
   readonly actuator: Actuator;
   readonly verifier: SignatureVerifier;
+  /** The unit's own key, for commands that are asked for at its interface. */
+  readonly signer?: Signer;
   /** Changes the keys of `verifier`; without it commands cannot. */
   readonly keys?: TrustKeeper;
   readonly ledger: Document<LedgerData>;
@@ -100,11 +100,10 @@ export class Agent implements LinkEvents {
   readonly #clockWatch: ClockWatch;
   readonly #pipeline: Pipeline;
   readonly #recollection: Recollection;
-  readonly #remotes: Remotes;
+  readonly #inbox: Inbox;
   readonly #power: PowerStates;
   readonly #profile: VehicleProfile;
   #cancelTick: (() => void) | undefined;
-  #received = { second: 0, count: 0, dropped: 0 };
   #greeted = false;
   #stopping = false;
   #startedAt = 0;
@@ -161,17 +160,15 @@ export class Agent implements LinkEvents {
       ...(options.power === undefined ? {} : { rules: options.power }),
     });
     this.#power.recall(ports.memory);
-    const confirmations = new Confirmations(this.status, clock);
-    this.#remotes = new Remotes({
+    this.#inbox = new Inbox({
       ...ports,
-      vin: options.vin,
+      ...options,
       kinds: remoteKinds,
       rules: profile.commands,
       ledger: new Ledger(ports.ledger),
-      status: this.status,
-      confirmations,
+      status,
+      confirmations: new Confirmations(status, clock),
       publisher: this.#outbox,
-      quality: options.quality,
       writer: this.#mapping,
       thefts: this.#pipeline.thefts,
       tracker: this.#pipeline.waypoints,
@@ -179,9 +176,14 @@ export class Agent implements LinkEvents {
       fed: new Set(profile.sources.map(({ path }) => path)),
       affairs: this.#affairs(),
       power: this.#power,
-      ...(options.limits === undefined ? {} : { limits: options.limits }),
-      ...(options.zone === undefined ? {} : { zone: options.zone }),
+      accompany: () => undefined,
+      reported: () => undefined,
     });
+  }
+
+  /** Commands that are asked for at the interface of the car. */
+  get requests(): Requests {
+    return this.#inbox.requests;
   }
 
   /** The signals the decoder has to deliver, in this order. */
@@ -208,8 +210,7 @@ export class Agent implements LinkEvents {
     this.#startedAt = Math.round(this.#ports.clock.now());
     this.#clockWatch.start();
     this.#schedule();
-    // Settles commands that a power cut interrupted; its failures are logged by the command itself.
-    this.#remotes.resume().catch((error: Error) => this.#ports.log.error('resume', { error: error.message }));
+    this.#inbox.resume();
   }
 
   /** Where a source puts its frames; `decoder` was built for {@link wanted} and the source's buses. */
@@ -244,7 +245,7 @@ export class Agent implements LinkEvents {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#cancelTick?.();
-    this.#remotes.stop();
+    this.#inbox.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
     // What a hanging broker does not acknowledge in time is on disk and goes out after the next start.
@@ -273,24 +274,7 @@ export class Agent implements LinkEvents {
   }
 
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
-    if (!this.#admit()) return;
-    const kind = downKind(this.#options.vin, topic);
-    // What a command is about says its signed content; the topics only let a broker give rights apart.
-    if (kind !== undefined && kind !== 'ack') this.#inBackground(this.#remotes.receive(payload, correlation));
-    else this.#ports.log.warn('a message of a kind this agent does not take', { topic });
-  }
-
-  /** Bounds how many down messages a second are looked at: a flood costs nothing but its own delivery. */
-  #admit(): boolean {
-    const second = Math.floor(this.#ports.clock.monotonic() / 1000);
-    if (second !== this.#received.second) {
-      if (this.#received.dropped > 0) this.#ports.log.warn('too many messages', { dropped: this.#received.dropped });
-      this.#received = { second, count: 0, dropped: 0 };
-    }
-    this.#received.count++;
-    if (this.#received.count <= RATE) return true;
-    this.#received.dropped++;
-    return false;
+    this.#inbox.message(topic, payload, correlation);
   }
 
   /** What came before the time was known was stamped with a wrong one. */
@@ -327,7 +311,7 @@ export class Agent implements LinkEvents {
     yield* this.#recollection.states();
     yield* this.#pipeline.monitors.states();
     yield* this.#power.states();
-    yield* this.#remotes.states();
+    yield* this.#inbox.states();
   }
 
   /** What commands can ask of the agent itself. */
@@ -367,10 +351,6 @@ export class Agent implements LinkEvents {
     } catch (error) {
       if (this.faults++ === 0) this.#ports.log.error('a defect in the agent', { error: (error as Error).stack });
     }
-  }
-
-  #inBackground(work: Promise<void>): void {
-    work.catch(this.#complain);
   }
 
   readonly #complain = (error: Error): void => {

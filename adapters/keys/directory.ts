@@ -107,7 +107,8 @@ function describe({ publicKey: _, ...key }: TrustedKey, signs: boolean): KeyDesc
   return { ...key, signs };
 }
 
-async function readTrust(directory: string): Promise<TrustedKey[]> {
+/** The keys of a directory's trust file; none when there is no such file. */
+export async function readTrust(directory: string): Promise<TrustedKey[]> {
   const path = join(directory, TRUST_FILE);
   if (!(await exists(path))) return [];
   return parseTrust(await readText(path, 'it was removed just now'), path);

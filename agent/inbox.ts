@@ -1,0 +1,102 @@
+import type { RemoteReport } from '../protocol/schema/remote.ts';
+import { type DownKind, downKind } from '../protocol/topics.ts';
+import type { Clock, Log, Memory, Publisher } from './ports.ts';
+import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
+import { type RemoteOrder, Requests, type Signer } from './remotes/requests.ts';
+
+/** Messages looked at per second; more are dropped and counted. */
+const RATE = 50;
+
+export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
+  readonly memory: Memory;
+  /** The unit's own key. */
+  readonly signer?: Signer | undefined;
+  /** Told of a command that is asked for at the interface; throws why it must not be. */
+  readonly accompany: (id: string, order: RemoteOrder) => void;
+  /** Told of each state of a command, in the commit of its message. */
+  readonly reported: (report: RemoteReport) => void;
+}
+
+/** What comes to the car: commands from the broker, and those that are asked for at its own interface. */
+export class Inbox {
+  readonly requests: Requests;
+  readonly #vin: string;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #remotes: Remotes;
+  #received = { second: 0, count: 0, dropped: 0 };
+
+  constructor(parts: InboxParts) {
+    const { vin, clock, log, publisher, reported } = parts;
+    this.#vin = vin;
+    this.#clock = clock;
+    this.#log = log;
+    const told: Publisher = {
+      put: (kind, body, options) => publisher.put(kind, body, options),
+      secure: (kind, body, options) => {
+        if (kind === 'remote') {
+          this.requests.reported(body as RemoteReport);
+          reported(body as RemoteReport);
+        }
+        return publisher.secure(kind, body, options);
+      },
+    };
+    this.#remotes = new Remotes({ ...parts, publisher: told });
+    this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.receive(payload) });
+    this.requests.recall(parts.memory);
+  }
+
+  /** Messages that were no command of a trusted key. */
+  get unsigned(): number {
+    return this.#remotes.unsigned;
+  }
+
+  /** Messages that came faster than they are looked at, of this second and the last that had any. */
+  get dropped(): number {
+    return this.#received.dropped;
+  }
+
+  /** A message on one of the car's down topics. Never throws: it may come from anybody. */
+  message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
+    if (!this.#admit()) return;
+    const kind: DownKind | undefined = downKind(this.#vin, topic);
+    if (kind === undefined || kind === 'ack') {
+      this.#log.warn('a message of a kind this agent does not take', { topic });
+      return;
+    }
+    // What a command is about says its signed content; the topics only let a broker give rights apart.
+    this.#remotes.receive(payload, correlation).catch(this.#complain);
+  }
+
+  /** Settles commands that a power cut interrupted; its failures are logged by the command itself. */
+  resume(): void {
+    this.#remotes.resume().catch(this.#complain);
+  }
+
+  stop(): void {
+    this.#remotes.stop();
+  }
+
+  /** State for {@link Memory}. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    yield* this.#remotes.states();
+    yield* this.requests.states();
+  }
+
+  /** Bounds how many messages a second are looked at: a flood costs nothing but its own delivery. */
+  #admit(): boolean {
+    const second = Math.floor(this.#clock.monotonic() / 1000);
+    if (second !== this.#received.second) {
+      if (this.#received.dropped > 0) this.#log.warn('too many messages', { dropped: this.#received.dropped });
+      this.#received = { second, count: 0, dropped: 0 };
+    }
+    this.#received.count++;
+    if (this.#received.count <= RATE) return true;
+    this.#received.dropped++;
+    return false;
+  }
+
+  readonly #complain = (error: Error): void => {
+    this.#log.error('background work failed', { error: error.message });
+  };
+}

@@ -1,0 +1,124 @@
+import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
+import type { FailureCause } from '../../protocol/errors.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { RemoteReport, RemoteStatus, RemoteType } from '../../protocol/schema/remote.ts';
+import type { Clock, Memory } from '../ports.ts';
+
+const KEY = 'requests';
+/** Remembered, as the ledger does. */
+const REMEMBERED = 256;
+/** A command from within the car is to be carried out at once: it waits for nothing but the car, ms. */
+const VALID = 120_000;
+
+/** Signs a command; `payload` makes it with the counter that is used up by it. */
+export interface Signer {
+  sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array>;
+}
+
+/** What somebody asks for at the interface of the car. */
+export interface RemoteOrder {
+  readonly callbackId: string;
+  readonly type: RemoteType;
+  /** Body of the command. */
+  readonly body: object;
+  /** As it was asked for: Remote of the interface. */
+  readonly remote: Readonly<Record<string, unknown>>;
+}
+
+/** What has become of it. */
+export interface RemoteAction {
+  readonly remoteActionId: string;
+  readonly callbackId: string;
+  readonly type: RemoteType;
+  readonly remote: Readonly<Record<string, unknown>>;
+  readonly status: RemoteStatus;
+  readonly failureCause?: FailureCause;
+  /** UTC ms */
+  readonly createdAt: number;
+}
+
+export interface RequestsParts {
+  readonly vin: string;
+  readonly clock: Clock;
+  /** Absent: this unit has no key of its own, and sends itself no commands. */
+  readonly signer?: Signer | undefined;
+  /** Takes a signed command, as if it came from the broker. */
+  readonly receive: (payload: Uint8Array) => Promise<void>;
+  /** Told of each before it is carried out; throws why it must not be. */
+  readonly accompany?: (id: string, order: RemoteOrder) => void;
+}
+
+/**
+ * Commands that are asked for at the interface of the car: each becomes a signed command like any other, by a key of the
+ * unit's own, and is checked as any other is.
+ */
+export class Requests {
+  readonly #parts: RequestsParts;
+  readonly #actions = new Map<string, RemoteAction>();
+  #made = 0;
+
+  constructor(parts: RequestsParts) {
+    this.#parts = parts;
+  }
+
+  /** Those sent with a callback, oldest first. */
+  all(callbackId: string): readonly RemoteAction[] {
+    return [...this.#actions.values()].filter((action) => action.callbackId === callbackId);
+  }
+
+  get(id: string): RemoteAction | undefined {
+    return this.#actions.get(id);
+  }
+
+  /**
+   * Signs the command and gives it to the car; what becomes of it is told later. Rejects with `command.unsupported` for a
+   * unit without a key, `command.malformed` for a body that the kind does not have, `store.failed` when the counter
+   * cannot be kept.
+   */
+  async submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }> {
+    const { vin, clock, signer, receive, accompany } = this.#parts;
+    if (signer === undefined)
+      throw new VigieError('command.unsupported', 'this unit has no key for commands of its own');
+    const { callbackId, type, body: asked, remote } = order;
+    const body = encodeBody(type as CommandBodyKind, asked);
+    const issued = Math.round(clock.now());
+    const id = `${Math.max(0, issued).toString(16)}-${(++this.#made).toString(16)}`;
+    accompany?.(id, order);
+    const payload = await signer.sign((counter) =>
+      encodeCommand({ id, vin, kind: type, body, issued, expires: issued + VALID, counter }),
+    );
+    this.#actions.set(id, { remoteActionId: id, callbackId, type, remote, status: 'Accepted', createdAt: issued });
+    for (const oldest of this.#actions.keys()) {
+      if (this.#actions.size <= REMEMBERED) break;
+      this.#actions.delete(oldest);
+    }
+    // It never rejects: what goes wrong is a state of the command.
+    void receive(payload);
+    return { remoteActionId: id };
+  }
+
+  /** A command has reached a state. */
+  reported({ remoteActionId, status, failureCause }: RemoteReport): void {
+    const action = this.#actions.get(remoteActionId);
+    if (action === undefined) return;
+    this.#actions.set(remoteActionId, {
+      ...action,
+      status,
+      ...(failureCause === undefined ? {} : { failureCause }),
+    });
+  }
+
+  /** State for {@link Memory}. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (this.#made === 0) return;
+    yield [KEY, { made: this.#made, actions: [...this.#actions.values()] }];
+  }
+
+  /** Takes up what an earlier run kept. */
+  recall(memory: Pick<Memory, 'recall'>): void {
+    const { made, actions } = (memory.recall(KEY) ?? {}) as { made?: unknown; actions?: unknown };
+    if (typeof made !== 'number' || !Array.isArray(actions)) return;
+    this.#made = made;
+    for (const action of actions as readonly RemoteAction[]) this.#actions.set(action.remoteActionId, action);
+  }
+}

@@ -1,0 +1,104 @@
+/** Commands asked for at the car's own interface: signed by the unit's key, checked as any other. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ownKey, TrustStore } from '../../../adapters/keys/index.ts';
+import { Requests } from '../../../agent/remotes/requests.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { carOf, VIN } from './rig.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vigie-own-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const lock = {
+  callbackId: 'c1',
+  type: 'Doors',
+  body: { state: 'Locked' },
+  remote: { door: { state: 'Locked' } },
+} as const;
+
+async function setUp(kinds: readonly string[] = ['Doors']) {
+  const { key, signer } = await ownKey(directory, 'interface', kinds);
+  const clock = new VirtualClock();
+  const car = carOf({ clock, verifier: TrustStore.without(clock, { own: [key] }) });
+  const accompanied: string[] = [];
+  const requests = new Requests({
+    vin: VIN,
+    clock,
+    signer,
+    receive: (payload) => car.remotes.receive(payload),
+    accompany: (id) => void accompanied.push(id),
+  });
+  const settle = async (): Promise<void> => {
+    await clock.settle(4_000, 100);
+    for (const report of car.reports) requests.reported(report);
+  };
+  return { ...car, requests, accompanied, settle };
+}
+
+describe('a command that is asked for at the interface', () => {
+  test('is carried out like any other and can be read with its state', async () => {
+    const { requests, actuated, accompanied, settle, clock } = await setUp();
+    const { remoteActionId } = await requests.submit(lock);
+    expect(remoteActionId).toMatch(/^[0-9a-f-]+$/);
+    const asked = { remoteActionId, callbackId: 'c1', type: 'Doors', remote: lock.remote, createdAt: clock.now() };
+    expect(requests.get(remoteActionId)).toEqual({ ...asked, status: 'Accepted' });
+    await settle();
+    expect(actuated).toEqual(['doors.lock']);
+    expect(requests.all('c1')).toEqual([{ ...asked, status: 'Success' }]);
+    expect(requests.all('c2')).toEqual([]);
+    expect(accompanied).toEqual([remoteActionId]);
+  });
+
+  test('is refused with its cause when the key of the unit has no right to it', async () => {
+    const { requests, actuated, settle } = await setUp(['Horn']);
+    const { remoteActionId } = await requests.submit(lock);
+    await settle();
+    expect(requests.get(remoteActionId)).toMatchObject({ status: 'Failed', failureCause: 'MissingRights' });
+    expect(actuated).toEqual([]);
+  });
+
+  test('is known after a restart, and no id is given twice', async () => {
+    const { requests, settle } = await setUp();
+    const { remoteActionId } = await requests.submit(lock);
+    await settle();
+    const kept = new Map(requests.states());
+    const next = await setUp();
+    next.requests.recall({ recall: (key) => kept.get(key) });
+    expect(next.requests.all('c1')).toEqual(requests.all('c1'));
+    expect((await next.requests.submit(lock)).remoteActionId).not.toBe(remoteActionId);
+  });
+
+  test('only the newest are remembered', async () => {
+    const { requests } = await setUp();
+    const first = await requests.submit(lock);
+    for (let i = 0; i < 256; i++) await requests.submit({ ...lock, callbackId: `c${i}` });
+    expect(requests.get(first.remoteActionId)).toBeUndefined();
+    expect((new Map(requests.states()).get('requests') as { actions: unknown[] }).actions).toHaveLength(256);
+  });
+
+  test('what cannot be a command, and a unit without a key, are refused at once', async () => {
+    const { requests } = await setUp();
+    await expect(requests.submit({ ...lock, body: { state: 'Ajar' } })).rejects.toThrow(
+      expect.objectContaining({ code: 'command.malformed' }),
+    );
+    const keyless = new Requests({ vin: VIN, clock: new VirtualClock(), receive: async () => undefined });
+    await expect(keyless.submit(lock)).rejects.toThrow(expect.objectContaining({ code: 'command.unsupported' }));
+    expect([...keyless.states()]).toEqual([]);
+  });
+});
+
+test('what the unit’s key may do is what is configured now, and no command takes it away', async () => {
+  const clock = new VirtualClock();
+  const { key } = await ownKey(directory, 'interface', ['Doors']);
+  const again = await ownKey(directory, 'interface', ['Horn']);
+  expect([again.key.kid, again.key.kinds]).toEqual([key.kid, ['Horn']]);
+  const trust = TrustStore.without(clock, { own: [again.key] });
+  await expect(trust.revoke(Buffer.from(key.kid, 'hex'))).rejects.toThrow(
+    expect.objectContaining({ code: 'input.unknown' }),
+  );
+});
