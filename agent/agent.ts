@@ -1,40 +1,27 @@
-import type { Deflate } from '../protocol/columns/deflate.ts';
-import { type ClockQuality, PROTOCOL_VERSION } from '../protocol/schema/message.ts';
+import type { MonitorEvent } from '../protocol/schema/event.ts';
+import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import { Callbacks } from './callbacks/callbacks.ts';
+import { companyOf } from './callbacks/company.ts';
+import { CallbackDesk } from './callbacks/desk.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { Inbox } from './inbox.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
+import type { AgentOptions, AgentPorts } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
-import type {
-  Actuator,
-  Clock,
-  Document,
-  FrameBatch,
-  FrameDecoder,
-  Link,
-  LinkEvents,
-  Log,
-  Memory,
-  OutboxStore,
-  ReadingSink,
-  RecordStore,
-  SignatureVerifier,
-  TrustKeeper,
-  WantedSignal,
-} from './ports.ts';
-import { type PowerRules, PowerStates } from './power.ts';
+import type { FrameBatch, FrameDecoder, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
+import { type PowerCost, PowerStates } from './power.ts';
 import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
 import type { Affair } from './remotes/affair.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { remoteKinds } from './remotes/kinds.ts';
-import { Ledger, type LedgerData } from './remotes/ledger.ts';
-import type { Limits } from './remotes/power.ts';
-import type { Requests, Signer } from './remotes/requests.ts';
+import { Ledger } from './remotes/ledger.ts';
+import type { Requests } from './remotes/requests.ts';
 import { trustAffair } from './remotes/trust.ts';
 import { Status } from './status.ts';
 
@@ -47,50 +34,14 @@ const FAREWELL = 3_000;
 /** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
 const PLAUSIBLE = 1_577_836_800_000;
 
-export interface AgentPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly link: Link;
-  readonly store: OutboxStore;
-  readonly actuator: Actuator;
-  readonly verifier: SignatureVerifier;
-  /** The unit's own key, for commands that are asked for at its interface. */
-  readonly signer?: Signer;
-  /** Changes the keys of `verifier`; without it commands cannot. */
-  readonly keys?: TrustKeeper;
-  readonly ledger: Document<LedgerData>;
-  /** Status, channels and the recorders' state, in the commits of `store`. */
-  readonly memory: Memory;
-  /** Records for readers, in the commits of `store`. */
-  readonly records: RecordStore;
-  /** Compresses telemetry; default: the portable one. */
-  readonly deflate?: Deflate;
-  /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
-  readonly waker?: (at: number, due: () => void) => () => void;
-}
-
-export interface AgentOptions {
-  readonly vin: string;
-  readonly version: string;
-  /** Counts the starts of this agent. */
-  readonly boot: number;
-  readonly quality: () => ClockQuality;
-  readonly window: () => number;
-  /** Bound of the outbox, bytes. */
-  readonly limit: number;
-  /** Readings and waypoints travel together for so long, ms: the longer, the fewer bytes. Default: a minute. */
-  readonly batch?: number;
-  readonly power?: Partial<PowerRules>;
-  /** Bounds on commands. */
-  readonly limits?: Partial<Limits>;
-  /** Time zone of programs that name none, of the IANA data base. */
-  readonly zone?: string;
-}
+/** The fleet of a car of which nobody said which it is in. */
+const DEFAULT_FLEET = 'local';
 
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
 export class Agent implements LinkEvents {
   readonly status = new Status();
   readonly monitors: MonitorDesk;
+  readonly callbacks: CallbackDesk;
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
   readonly #channels = new Channels();
@@ -101,12 +52,15 @@ export class Agent implements LinkEvents {
   readonly #pipeline: Pipeline;
   readonly #recollection: Recollection;
   readonly #inbox: Inbox;
+  readonly #callbacks: Callbacks;
   readonly #power: PowerStates;
   readonly #profile: VehicleProfile;
   #cancelTick: (() => void) | undefined;
   #greeted = false;
   #stopping = false;
   #startedAt = 0;
+  /** Monotonic ms of the last hello. */
+  #helloAt = 0;
   /** Batches of frames and ticks that a defect kept from being worked off to the end. */
   faults = 0;
 
@@ -137,6 +91,7 @@ export class Agent implements LinkEvents {
       records,
       profile,
       log,
+      tell: (event) => this.#tell(event),
       deflate,
       batch,
     });
@@ -144,7 +99,26 @@ export class Agent implements LinkEvents {
     this.#recollection.recall(ports.memory);
     this.#mapping.resume();
     this.#pipeline.monitors.recall(ports.memory, clock.now());
-    this.monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
+    const monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
+    this.monitors = monitors;
+    this.#callbacks = new Callbacks({
+      clock,
+      log,
+      records: ports.records,
+      vehicle: { vin: options.vin, vid: options.vid ?? options.vin, fleetId: options.fleetId ?? DEFAULT_FLEET },
+      monitors: {
+        get all() {
+          return monitors.all;
+        },
+        get: (id) => monitors.get(id),
+        remove: (id) => void monitors.remove(id).catch(this.#complain),
+      },
+      couriers: ports.couriers ?? {},
+      committed: () => store.commit(),
+      ...(options.callbacks === undefined ? {} : { bounds: options.callbacks }),
+    });
+    this.#callbacks.recall(ports.memory);
+    this.callbacks = new CallbackDesk(this.#callbacks);
     ports.memory.keep(() => this.#states());
     this.#power = new PowerStates({
       clock,
@@ -176,8 +150,8 @@ export class Agent implements LinkEvents {
       fed: new Set(profile.sources.map(({ path }) => path)),
       affairs: this.#affairs(),
       power: this.#power,
-      accompany: () => undefined,
-      reported: () => undefined,
+      accompany: (id, { callbackId, remote }) => this.callbacks.accompany(id, companyOf(callbackId, remote)),
+      reported: (report) => this.#callbacks.remote(report),
     });
   }
 
@@ -196,6 +170,16 @@ export class Agent implements LinkEvents {
     return this.#outbox.waiting;
   }
 
+  /** The car is used, so its buses should speak. */
+  get inUse(): boolean {
+    return this.#power.state === 'active';
+  }
+
+  /** What being awake has cost. */
+  get powerCost(): PowerCost {
+    return this.#power.cost;
+  }
+
   /** Readings that came from the decoder. */
   get readings(): number {
     return this.#mapping.readings;
@@ -210,6 +194,7 @@ export class Agent implements LinkEvents {
     this.#startedAt = Math.round(this.#ports.clock.now());
     this.#clockWatch.start();
     this.#schedule();
+    this.#callbacks.start();
     this.#inbox.resume();
   }
 
@@ -246,6 +231,7 @@ export class Agent implements LinkEvents {
     this.#stopping = true;
     this.#cancelTick?.();
     this.#inbox.stop();
+    this.#callbacks.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
     // What a hanging broker does not acknowledge in time is on disk and goes out after the next start.
@@ -285,6 +271,7 @@ export class Agent implements LinkEvents {
     this.status.correct(by, earliest, latest);
     for (const recorder of this.#pipeline.recorders) recorder.correct?.(by, latest);
     this.#records.correct(by, latest);
+    this.#callbacks.correct(by, earliest, latest);
     this.#startedAt += by;
     this.#hello(by);
   }
@@ -304,22 +291,33 @@ export class Agent implements LinkEvents {
       profile: this.#profile.name,
       startedAt: this.#startedAt,
       ...(behind === undefined ? {} : { behind }),
+      ...this.#ports.overseer?.hello(),
     });
+    this.#helloAt = this.#ports.clock.monotonic();
   }
 
   *#states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#recollection.states();
     yield* this.#pipeline.monitors.states();
+    yield* this.#callbacks.states();
     yield* this.#power.states();
     yield* this.#inbox.states();
   }
 
+  /** An event goes to its receivers and to the cloud, in one commit. */
+  #tell(event: MonitorEvent): void {
+    this.#callbacks.event(event);
+    this.#outbox.secure('event', event).catch(this.#complain);
+  }
+
   /** What commands can ask of the agent itself. */
   #affairs(): ReadonlyMap<CommandKind, Affair> {
-    const { keys } = this.#ports;
+    const { keys, affairs } = this.#ports;
     return new Map<CommandKind, Affair>([
       ['Monitor', this.monitors.order],
+      ['Callback', this.callbacks.order],
       ...(keys === undefined ? [] : ([['Trust', trustAffair(keys)]] as const)),
+      ...(affairs ?? []),
     ]);
   }
 
@@ -328,6 +326,7 @@ export class Agent implements LinkEvents {
     const { clock } = this.#ports;
     this.#cancelTick?.();
     const every = this.#power.state === 'asleep' ? SLEEPING_TICK : TICK;
+    this.#ports.overseer?.looksEvery(every);
     this.#cancelTick = clock.after(every - (((clock.now() % every) + every) % every), () => {
       this.#schedule();
       const now = clock.now();
@@ -341,6 +340,9 @@ export class Agent implements LinkEvents {
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
       });
       this.#outbox.checkpoint();
+      const { helloEvery = Number.POSITIVE_INFINITY } = this.#options;
+      if (this.#greeted && clock.monotonic() - this.#helloAt >= helloEvery) this.#hello();
+      this.#ports.overseer?.ticked();
     });
   }
 

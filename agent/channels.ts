@@ -11,6 +11,7 @@ export interface ChannelObserver {
 export class Channels {
   readonly #values: (SlotValue | undefined)[] = new Array(channels.length).fill(undefined);
   readonly #seenAt = new Float64Array(channels.length).fill(Number.NEGATIVE_INFINITY);
+  readonly #timeout = new Float64Array(channels.length).fill(Number.POSITIVE_INFINITY);
   readonly #observers: ChannelObserver[] = [];
 
   observe(observer: ChannelObserver): void {
@@ -24,6 +25,18 @@ export class Channels {
   /** UTC milliseconds at which the channel last spoke, also without a change; -Infinity: never. */
   seenAt(channel: Channel): number {
     return this.#seenAt[channel.index] as number;
+  }
+
+  /** A value older than `timeout` ms is no longer fresh. */
+  expireAfter(channel: Channel, timeout: number): void {
+    this.#timeout[channel.index] = timeout;
+  }
+
+  /** True when the channel has spoken, and not too long before `now`, UTC ms. */
+  fresh(channel: Channel, now: number): boolean {
+    const age = now - this.seenAt(channel);
+    // As in Status: how old a reading from the future is cannot be said.
+    return age >= -1000 && age !== Number.POSITIVE_INFINITY && age <= (this.#timeout[channel.index] as number);
   }
 
   /** Takes a reading that is already quantised and within the channel's range. */

@@ -3,6 +3,7 @@
  * is its user's business.
  */
 import { VigieError } from '../protocol/errors.ts';
+import { Backoff } from './backoff.ts';
 import type { Clock, Line, OpenLine, SourceHealth } from './ports.ts';
 
 export interface KeptLineOptions {
@@ -44,16 +45,13 @@ interface Attempt {
   heard: number | undefined;
 }
 
-/**
- * The n-th wait is evenly spread over 0 to min(longest, first × 2^n), so that what was unplugged together does not come
- * back together. Nothing is thrown at its user but refused writes.
- */
+/** Waits between attempts as {@link Backoff} has them. Nothing is thrown at its user but refused writes. */
 export class KeptLine {
   readonly #options: KeptLineOptions;
   readonly #events: KeptLineEvents;
   #attempt: Attempt | undefined;
   #silence = Number.POSITIVE_INFINITY;
-  #failures = 0;
+  readonly #backoff: Backoff;
   #state: SourceHealth['state'] = 'opening';
   #reason: string | undefined;
   #opened = 0;
@@ -63,8 +61,10 @@ export class KeptLine {
   #cancelWatch: () => void = () => undefined;
 
   constructor(options: KeptLineOptions, events: KeptLineEvents) {
+    const { first = 500, longest = 30_000, random } = options;
     this.#options = options;
     this.#events = events;
+    this.#backoff = new Backoff({ first, longest }, random);
   }
 
   /**
@@ -194,19 +194,16 @@ export class KeptLine {
     attempt.line = undefined;
     this.#lost++;
     const { heard, since } = attempt;
-    if (heard !== undefined && heard - since >= SOUND) this.#failures = 0;
+    if (heard !== undefined && heard - since >= SOUND) this.#backoff.reset();
     this.#wait(attempt, reason);
     this.#events.ended(reason);
   }
 
   #wait(attempt: Attempt, reason: string): void {
     if (this.#attempt !== attempt) return;
-    const { clock, random, first = 500, longest = 30_000 } = this.#options;
     this.#state = 'waiting';
     this.#reason = reason;
-    const wait = random() * Math.min(longest, first * 2 ** this.#failures);
-    this.#failures++;
-    this.#cancelWait = clock.after(wait, () => this.#open());
+    this.#cancelWait = this.#options.clock.after(this.#backoff.next(), () => this.#open());
   }
 }
 

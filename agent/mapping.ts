@@ -93,7 +93,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       const target = compile(source, contests.get(source.path));
       targets[index]?.push(target);
       // With several sources the one that writes says how long its value holds.
-      if (target.slot !== undefined && source.priority === 0) status.expireAfter(target.slot, target.timeout);
+      if (source.priority === 0) this.#expire(target);
     }
     this.wanted = wanted;
     this.#targets = targets;
@@ -220,8 +220,13 @@ export class Mapping implements ReadingSink, StatusWriter {
       // A better source that spoke in the future spoke before the clock was set back.
       if (silence >= 0 && silence <= (contest.failover[better] as number)) return false;
     }
-    if (target.slot !== undefined) this.#status.expireAfter(target.slot, target.timeout);
+    this.#expire(target);
     return true;
+  }
+
+  #expire({ slot, channel, timeout }: Target): void {
+    if (slot !== undefined) this.#status.expireAfter(slot, timeout);
+    else this.#channels.expireAfter(channel as Channel, timeout);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
+import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
 import { Monitors } from './monitors/monitors.ts';
@@ -40,6 +41,8 @@ export interface PipelineParts {
   readonly records: Records;
   readonly profile: VehicleProfile;
   readonly log: Log;
+  /** Takes an event of a monitor. */
+  readonly tell: (event: MonitorEvent) => void;
   readonly deflate?: Deflate | undefined;
   /** Readings and points travel together for so long, ms. */
   readonly batch?: number | undefined;
@@ -54,6 +57,7 @@ export function pipeline({
   records,
   profile,
   log,
+  tell,
   deflate,
   batch,
 }: PipelineParts): Pipeline {
@@ -63,11 +67,7 @@ export function pipeline({
   const statusRecorder = new StatusRecorder(status, publisher);
   const monitors = new Monitors({
     status,
-    emit: (event) => {
-      publisher
-        .secure('event', event)
-        .catch((error: Error) => log.error('an event is not on disk yet', { id: event.id, error: error.message }));
-    },
+    emit: tell,
     log,
   });
   const recorders: readonly Recorder[] = [

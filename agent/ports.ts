@@ -279,11 +279,15 @@ export interface Document<T> {
   write(data: T): Promise<void>;
 }
 
+/** What an actuation needs beside its name, such as the positions of a destination. Data of CBOR's types. */
+export type ActionParameters = Readonly<Record<string, unknown>>;
+
 /** Makes the car do something; resolves when the frames are out, not when the car has obeyed. */
 export interface Actuator {
-  /** `action` is one the profile names under `commands`, e.g. `doors.lock`. */
+  /** Those the profile names under `commands`, e.g. `doors.lock`. */
   readonly actions: ReadonlySet<string>;
-  actuate(action: string): Promise<void>;
+  /** Rejects with a VigieError when the action is unknown, its parameters do not fit, or the bus does not take it. */
+  actuate(action: string, parameters?: ActionParameters): Promise<void>;
 }
 
 /** Checks a signature; the key is one the car trusts. */

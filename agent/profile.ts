@@ -1,5 +1,6 @@
 /** What the core must know of a car: the part of a vehicle profile that it works from, with all checks done. */
 
+import type { FailureCause } from '../protocol/errors.ts';
 import type {
   AlertRule,
   CollisionRule,
@@ -29,7 +30,7 @@ export interface SourceMapping {
   readonly failover?: number;
 }
 
-/** How Status shows that a command has taken effect. */
+/** How Status or a channel (protocol/channels.ts) shows that a command has taken effect. */
 export interface Confirmation {
   readonly path: string;
   readonly equals?: string | number | boolean;
@@ -37,8 +38,26 @@ export interface Confirmation {
   readonly includes?: string;
 }
 
+/** What a path of Status must show, from a reading that is not stale: one of the members beside `path` is there. */
+export interface Condition {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  /** For a set: the name that must be in it. */
+  readonly includes?: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+/** A condition of the profile; it takes the place of what the table of interlocks says of the same path. */
+export interface Requirement extends Condition {
+  /** Failure cause of the interface. */
+  readonly cause: FailureCause;
+}
+
 export interface CommandRule {
   readonly confirm: Confirmation;
+  /** Conditions besides those of the table of interlocks. */
+  readonly requires?: readonly Requirement[];
   /** Milliseconds the car may take; silence for longer is a failure. */
   readonly within: number;
 }

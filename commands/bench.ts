@@ -1,14 +1,17 @@
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { callbackCouriers } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
+import type { ScenarioName } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { remoteTypes } from '../protocol/schema/remote.ts';
+import { commandKinds } from '../protocol/schema/remote.ts';
 import { startCar } from './car.ts';
 import { makeDirectory } from './directory.ts';
 import { benchDirectory, type Rig, rigFile } from './rig.ts';
@@ -19,6 +22,7 @@ import { loadVehicle } from './vehicle.ts';
 /** The bench car's own number: V-F for the maker's country, no check digit outside North America (ISO 3779). */
 const BENCH_VIN = 'VF3VGEBENCH000001';
 const STANDARD_PORT = 1883;
+const STANDARD_HTTP = 8080;
 
 interface Options {
   readonly data: string;
@@ -26,7 +30,8 @@ interface Options {
   readonly broker?: string;
   readonly port?: number;
   readonly log: Level;
-  readonly scenario: 'loop' | 'parked';
+  readonly http?: number;
+  readonly scenario: ScenarioName;
 }
 
 export function benchCommand(): Command {
@@ -40,7 +45,12 @@ the agent, and prints what is published, where, and what to try. Ctrl-C ends it;
     .option('--vin <vin>', 'the car’s identification number', BENCH_VIN)
     .option('--broker <url>', 'use this broker instead of the embedded one')
     .option('--port <port>', `port of the embedded broker; 0: any free (default: ${STANDARD_PORT}, or any free)`, port)
-    .addOption(new Option('--scenario <name>', 'loop drives, parked stays').choices(['loop', 'parked']).default('loop'))
+    .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, port)
+    .addOption(
+      new Option('--scenario <name>', 'loop drives, parked stays, day is a whole day of everything')
+        .choices(['loop', 'parked', 'day'])
+        .default('loop'),
+    )
     .addOption(new Option('--log <level>').choices(['info', 'warn', 'error', 'silent']).default('warn'))
     .action(bench);
 }
@@ -53,7 +63,7 @@ async function bench(options: Options): Promise<void> {
   const log = new StreamLog(process.stderr, options.log);
   const keys = join(data, 'keys');
   if ((await listKeys(keys)).length === 0) {
-    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...remoteTypes] });
+    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
   }
   const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
   const url = options.broker ?? (broker?.url as string);
@@ -74,6 +84,8 @@ async function bench(options: Options): Promise<void> {
     limit: configurationDefaults.outbox.limit,
     // On a bench somebody watches.
     batch: 2_000,
+    couriers: callbackCouriers({ networks: ['127.0.0.0/8', '::1'], plain: true, now: () => clock.now() }),
+    http: { local: true, port: options.http ?? (await freePort(STANDARD_HTTP)) },
     log,
     clock,
     published: (topic, bytes) => {
@@ -88,7 +100,7 @@ async function bench(options: Options): Promise<void> {
   } catch (error) {
     log.error('watch and send need --broker: the rig could not be written down', { error: (error as Error).message });
   }
-  introduce(rig, options, broker !== undefined);
+  introduce(rig, options, broker !== undefined, car.interface?.url ?? '');
 
   // A real car does not forget its odometer when the agent is killed.
   const remember = (): void => {
@@ -103,10 +115,11 @@ async function bench(options: Options): Promise<void> {
   await broker?.stop();
 }
 
-function introduce({ vin, broker, keys }: Rig, { data }: Options, embedded: boolean): void {
+function introduce({ vin, broker, keys }: Rig, { data }: Options, embedded: boolean, url: string): void {
   const where = data === benchDirectory ? '' : ` --data ${data}`;
   process.stdout.write(`ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
-Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint remote; presence beside them.
+Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip event remote and more.
+The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
 Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
 Try in another terminal:
   npx vigie watch ${vin}${where}
@@ -114,6 +127,15 @@ Try in another terminal:
   npx vigie send ${vin} doors unlock${where}
 Ctrl-C ends the bench.
 `);
+}
+
+/** This port, or 0 for any when somebody has it. */
+function freePort(port: number): Promise<number> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once('error', () => resolve(0));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)));
+  });
 }
 
 /** On the standard port when nobody else is there and none was asked for; the introduction says which it became. */

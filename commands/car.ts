@@ -1,17 +1,25 @@
 import { join } from 'node:path';
+import type { CallbackCouriers } from '../adapters/callbacks/index.ts';
 import { FrameActuator } from '../adapters/can/actuator.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
-import { type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
+import type { RunningServer } from '../adapters/http/server.ts';
+import { ownKey, type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { wakeAt } from '../adapters/schedule/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
+import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
+import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameBatch, FrameSender, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { remoteTypes } from '../protocol/schema/remote.ts';
 import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
+import { type InterfaceOptions, startInterface } from './interface.ts';
+import type { CarService } from './service.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
+import { idsOf, viewOf } from './view.ts';
 
 /** What a running agent is made of. */
 export interface CarOptions {
@@ -36,12 +44,22 @@ export interface CarOptions {
   readonly batch?: number;
   readonly log: Log;
   readonly clock: SystemClock;
+  /** How far notifications may go; default: no channel at all. */
+  readonly couriers?: CallbackCouriers;
+  readonly callbacks?: Partial<DeliveryBounds>;
+  /** The interface that the car serves. */
+  readonly http?: InterfaceOptions['http'];
+  /** Monitors that come with the configuration. */
+  readonly monitors?: readonly GivenMonitor[];
+  readonly service?: CarService;
   /** Called with each message the broker has acknowledged. */
   readonly published?: (topic: string, bytes: number) => void;
 }
 
 export interface Car {
   readonly agent: Agent;
+  /** Where its interface is served. */
+  readonly interface?: RunningServer;
   /** Ends sources, hands over what is open, closes the link; resolves when everything is on disk. */
   stop(): Promise<void>;
 }
@@ -59,7 +77,10 @@ export async function startCar(options: CarOptions): Promise<Car> {
   });
   const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
   const { trust } = options;
-  const keys = trust === undefined ? TrustStore.without(clock) : TrustStore.open(trust, clock, { changes });
+  const own =
+    options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes);
+  const trusted = { changes, ...(own === undefined ? {} : { own: [own.key] }) };
+  const keys = trust === undefined ? TrustStore.without(clock, trusted) : TrustStore.open(trust, clock, trusted);
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
 
   const link = new MqttLink({
@@ -73,7 +94,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
     {
       clock,
       log,
-      store: store.outbox,
+      store: options.service?.store(store) ?? store.outbox,
       memory: store.memory,
       records: store.records,
       ledger,
@@ -91,6 +112,11 @@ export async function startCar(options: CarOptions): Promise<Car> {
       actuator: new FrameActuator(vehicle.profile.commands, vehicle.databases, options.sender, clock),
       verifier: keys,
       keys,
+      ...(own === undefined ? {} : { signer: own.signer }),
+      ...(options.couriers === undefined ? {} : { couriers: options.couriers }),
+      ...(options.service === undefined
+        ? {}
+        : { affairs: options.service.affairs, overseer: options.service.overseer }),
     },
     {
       vin,
@@ -98,12 +124,30 @@ export async function startCar(options: CarOptions): Promise<Car> {
       boot,
       limit: options.limit,
       ...(options.batch === undefined ? {} : { batch: options.batch }),
+      ...(options.callbacks === undefined ? {} : { callbacks: options.callbacks }),
+      ...(options.service === undefined ? {} : { helloEvery: options.service.helloEvery }),
+      ...(options.http === undefined ? {} : idsOf({ vin, http: options.http })),
       quality: () => clock.quality(),
       window: () => link.window,
     },
   );
   agent.start();
-  link.open(agent);
+  await agent.monitors.take(options.monitors ?? []);
+  const { http } = options;
+  const commands = trust !== undefined && options.sender !== undefined;
+  const served =
+    http === undefined
+      ? undefined
+      : await startInterface({
+          http,
+          view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
+          status: agent.status,
+          data,
+          timeKnown: () => clock.quality() !== 'none',
+          clock,
+          log,
+        });
+  link.open(options.service?.events(agent) ?? agent);
   const frames = sources.map((source) => {
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;
@@ -118,10 +162,19 @@ export async function startCar(options: CarOptions): Promise<Car> {
   );
   return {
     agent,
+    ...(served === undefined ? {} : { interface: served }),
     stop: async () => {
       // First the agent: a command under way must keep the state it has on disk, whatever its source does now.
       const stopped = [...frames, ...readings];
-      for (const step of [() => agent.stop(), ...stopped, () => link.close(), () => store.close()]) {
+      const ends = [
+        ...(served === undefined ? [] : [() => served.stop()]),
+        () => agent.stop(),
+        ...stopped,
+        () => link.close(),
+        () => store.close(),
+        async () => options.couriers?.close(),
+      ];
+      for (const step of ends) {
         await step().catch((error: Error) => log.error('while stopping', { error: error.message }));
       }
       unlock();

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { formatOf as formatOfRecords, newest } from '../adapters/service/data-format.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { checkInputs } from '../config/inputs.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
@@ -48,6 +49,7 @@ async function check(options: Options): Promise<void> {
     if (configuration !== undefined) {
       const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
       found.push(...faults, ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)));
+      found.push(...checkRecords(configuration.data));
     }
   }
   for (const name of profile) found.push(...inspectVehicle(name).diagnostics);
@@ -62,4 +64,27 @@ async function check(options: Options): Promise<void> {
   const errors = found.filter((diagnostic) => diagnostic.severity === 'error').length;
   process.stderr.write(errors === 0 ? `no errors, ${found.length} findings\n` : `${errors} errors\n`);
   if (errors > 0) process.exitCode = 2;
+}
+
+/** What a start would make of the folder of the records. */
+function checkRecords(data: string): Diagnostic[] {
+  const find = (severity: Diagnostic['severity'], message: string, fix?: string): Diagnostic[] => [
+    { file: data, line: 0, severity, message, ...(fix === undefined ? {} : { fix }) },
+  ];
+  try {
+    const format = formatOfRecords(data);
+    if (format === undefined || format === newest()) return [];
+    if (format > newest()) {
+      return find(
+        'error',
+        `the records have format ${format} of a newer agent`,
+        `run that one, or \`vigie migrate --to ${newest()}\` with it`,
+      );
+    }
+    return find('info', `the records have format ${format}; the next start brings them to ${newest()}`);
+  } catch (error) {
+    if (error instanceof VigieError) return find('error', error.message);
+    // A folder that this user may not look into is no fault of the configuration.
+    return find('info', `the records cannot be looked at: ${(error as Error).message}`);
+  }
 }

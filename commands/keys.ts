@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
+import { remoteTypes } from '../protocol/schema/remote.ts';
+import { passwordCommand } from './interface.ts';
 import { formatOf, Lines } from './output.ts';
 import { benchDirectory } from './rig.ts';
 
@@ -26,10 +28,15 @@ export function keysCommand(): Command {
     .description('a new key pair; the public part goes into trust.json of the directory')
     .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
     .addOption(new Option('--algorithm <name>').choices(['ES256', 'Ed25519']).default('ES256'))
-    .option('--kinds <kind...>', 'command kinds the key may sign', ['Doors'])
+    .option(
+      '--kinds <kind...>',
+      'command kinds the key may sign; default: what the interface has, no changes of the agent',
+      [...remoteTypes],
+    )
     .action(async (name: string, options: { dir: string; algorithm: 'ES256' | 'Ed25519'; kinds: string[] }) => {
       const key = await generateKey(options.dir, name, options);
       process.stdout.write(`${key.name} ${key.kid} ${key.algorithm} ${key.kinds.join(',')}\n`);
     });
+  keys.addCommand(passwordCommand());
   return keys;
 }

@@ -1,18 +1,26 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
-import { StreamLog } from '../adapters/logging/stream.ts';
-import type { MqttAddress } from '../adapters/mqtt/index.ts';
+import { openLog } from '../adapters/logging/index.ts';
+import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
+import { migrate } from '../adapters/service/data-format.ts';
+import { STAY } from '../agent/health/starts.ts';
+import type { Log } from '../agent/ports.ts';
 import { type Configuration, loadConfiguration, readSecret } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
-import { checkInputs } from '../config/inputs.ts';
 import type { MqttConfiguration } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
+import { couriersOf } from './couriers.ts';
+import { makeDirectory, takeDirectory } from './directory.ts';
+import { Configurations } from './generation.ts';
+import { startMinimal } from './minimal.ts';
 import { complain } from './output.ts';
+import { Service, Starts } from './service.ts';
 import { untilSignal } from './signals.ts';
 import { sourcesOf } from './sources.ts';
-import { loadVehicle } from './vehicle.ts';
+import type { Vehicle } from './vehicle.ts';
 
 export function runCommand(): Command {
   return new Command('run')
@@ -27,64 +35,171 @@ export function runCommand(): Command {
 Live frames come from standard input where the configuration says \`log: '-'\`:
   candump -L can0 | vigie run -c vigie.yaml`,
     )
-    .action(async (options: { config: string; data?: string; record?: string }) => {
-      const { configuration, diagnostics } = loadConfiguration(options.config, process.env);
-      complain(diagnostics);
-      if (configuration === undefined) {
-        throw new VigieError('configuration.wrong', 'the configuration has errors', { where: options.config });
-      }
-      const { record } = options;
-      const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
-      await drive({ ...configuration, ...recording }, options.data ?? configuration.data);
+    .action(async (options: Options) => {
+      const signalled = untilSignal();
+      while (await runOnce(options, signalled));
+      // A bus that never spoke is still being waited for there.
+      process.stdin.destroy();
     });
 }
 
-async function drive(configuration: Configuration, data: string): Promise<void> {
-  const vehicle = loadVehicle(configuration.profile);
-  const faults = checkInputs(configuration, vehicle.profile);
-  complain(faults);
-  if (faults.some(({ severity }) => severity === 'error')) {
-    throw new VigieError('configuration.wrong', 'the inputs do not fit the profile', { where: configuration.file });
-  }
-  const log = new StreamLog(process.stderr, configuration.log.level);
+interface Options {
+  readonly config: string;
+  readonly data?: string;
+  readonly record?: string;
+}
+
+/** Runs the agent until a signal (false), or until it is to be started anew (true). */
+async function runOnce(options: Options, signalled: Promise<void>): Promise<boolean> {
+  const { configuration: local } = loadConfiguration(options.config, process.env);
+  const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
+  const log = openLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
   const clock = new SystemClock({ stepped: (by) => log.warn('receivers set the clock', { by }) });
-  const { sources, readings, sender, close } = sourcesOf(configuration, vehicle, clock, log);
+  // Without a readable file there is only what an earlier run left: nothing new is made for a mistyped name.
+  if (local === undefined && !existsSync(join(data, 'configuration'))) return refuse(options.config);
+  makeDirectory(data);
+  const unlock = takeDirectory(data, log);
+  try {
+    for (const done of migrate(data)) log.info('the records were migrated', { done });
+    const starts = await Starts.open(data, log);
+    const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
+    const parts = { file: resolve(options.config), data, environment: process.env, clock, log };
+    const configurations = await Configurations.open(parts);
+    const { configuration, vehicle, diagnostics } = await configurations.choose();
+    complain(diagnostics);
+    if (starts.backOff > 0) log.warn('the run before crashed; waiting', { before: starts.before, ms: starts.backOff });
+    if (await first(signalled, after(clock, starts.backOff))) return false;
+    await starts.begin();
+    const run = { configuration, vehicle, data, log, clock, configurations, starts, minimal, record: options.record };
+    return await attend(run, signalled);
+  } finally {
+    log.flush();
+    unlock();
+  }
+}
+
+interface Run {
+  readonly configuration: Configuration;
+  readonly vehicle: Vehicle;
+  readonly data: string;
+  readonly log: Log;
+  readonly clock: SystemClock;
+  readonly configurations: Configurations;
+  readonly starts: Starts;
+  /** Why it is to be the minimal mode. */
+  readonly minimal: string | undefined;
+  readonly record: string | undefined;
+}
+
+/** One run, whole or minimal, and what stands around it. */
+async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
+  const { configuration, data, log, clock, configurations, starts, minimal } = run;
+  const { vin, metrics, health, profile } = configuration;
+  const service = await Service.open({
+    vin,
+    profile,
+    data,
+    clock,
+    log,
+    environment: process.env,
+    configurations,
+    starts,
+    helloEvery: health.every,
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(minimal === undefined ? {} : { minimal }),
+  });
+  let stop: (() => Promise<void>) | undefined;
+  let ends = true;
+  try {
+    const mqtt = addressOf(configuration.mqtt);
+    let said = `minimal: ${vin}, ${minimal}`;
+    if (minimal !== undefined)
+      stop = await startMinimal({ configuration, mqtt, data, service, clock, log, reason: minimal });
+    else {
+      said = `ready: ${vin} (${run.vehicle.profile.name})`;
+      stop = await drive(run, mqtt, service);
+    }
+    process.stdout.write(`${said}, records in ${data}\n`);
+    service.ready(said);
+    const rest = minimal === undefined ? new Promise<string>(() => undefined) : after(clock, STAY);
+    const why = await Promise.race([signalled, configurations.changed, rest]);
+    ends = why === undefined;
+    if (!ends) log.info('the agent is started anew', { why });
+    if (minimal !== undefined && !ends) await starts.forgive();
+    await starts.end();
+  } catch (error) {
+    ends = !configurations.trying;
+    starts.crashed(error);
+    if (ends) throw error;
+    await configurations.giveUp((error as Error).message);
+  } finally {
+    configurations.close();
+    await stop?.();
+    await service.close(ends);
+  }
+  return !ends;
+}
+
+/** The whole agent; the result ends it. */
+async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() => Promise<void>> {
+  const { configuration, vehicle, data, log, clock, record } = run;
+  const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
+  const { sources, readings, sender, close } = sourcesOf({ ...configuration, ...recording }, vehicle, clock, log);
   const trust = configuration.commands?.trust;
-  const signalled = untilSignal();
-  const car = await startCar({
+  const { http } = configuration;
+  const options = {
     vin: configuration.vin,
     vehicle,
     data,
-    sources,
-    readings,
+    sources: service.frames(sources),
+    readings: service.readings(readings),
     ...(sender === undefined ? {} : { sender }),
-    mqtt: addressOf(configuration.mqtt),
+    mqtt,
     ...(trust === undefined ? {} : { trust }),
     limit: configuration.outbox.limit,
     batch: configuration.outbox.batch,
+    couriers: couriersOf(configuration.callbacks, () => clock.now()),
+    callbacks: { waiting: configuration.callbacks.waiting },
+    ...(http === undefined ? {} : { http }),
     log,
     clock,
+    published: service.published,
+    service,
+  };
+  const car = await startCar(options);
+  return async () => {
+    await car.stop();
+    close?.();
+  };
+}
+
+/** A configuration that cannot be read, and no record of another one. */
+function refuse(file: string): never {
+  complain(loadConfiguration(file, process.env).diagnostics);
+  throw new VigieError('configuration.wrong', 'the configuration has errors', { where: file });
+}
+
+/** Resolves with a reason after so long. */
+function after(clock: SystemClock, ms: number): Promise<string> {
+  return new Promise((resolve) => {
+    clock.after(ms, () => resolve('it is tried again'));
   });
-  process.stdout.write(`ready: ${configuration.vin} (${vehicle.profile.name}), records in ${data}\n`);
-  await signalled;
-  await car.stop();
-  close?.();
-  // A bus that never spoke is still being waited for there.
-  process.stdin.destroy();
+}
+
+/** Whether the first of two came before the second. */
+function first(one: Promise<void>, other: Promise<string>): Promise<boolean> {
+  return Promise.race([one.then(() => true), other.then(() => false)]);
 }
 
 function addressOf({ protocol, keepalive, passwordFile, username, ...mqtt }: MqttConfiguration): MqttAddress {
-  const tls = Object.fromEntries(
-    (['ca', 'cert', 'key'] as const).flatMap((name) => {
-      const file = mqtt[name];
-      return file === undefined ? [] : [[name, readFileSync(file)]];
-    }),
-  );
+  const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => mqtt[name] !== undefined);
+  // Read again at each connection: a certificate is renewed without a restart.
+  const tls = (): TlsFiles => Object.fromEntries(files.map((name) => [name, readFileSync(mqtt[name] as string)]));
   return {
-    url: mqtt.url,
+    url: [mqtt.url, ...(mqtt.others ?? [])],
     protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
     keepalive: keepalive / 1000,
-    ...(Object.keys(tls).length === 0 ? {} : { tls }),
+    ...(files.length === 0 ? {} : { tls }),
     ...(username === undefined ? {} : { username }),
     ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),
   };

@@ -1,6 +1,7 @@
 /** The `commands` section of a profile. */
+import { channelByPath } from '../protocol/channels.ts';
 import type { FailureCause } from '../protocol/errors.ts';
-import type { Slot } from '../protocol/slots.ts';
+import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
@@ -34,7 +35,7 @@ export interface Send {
   readonly line: number;
 }
 
-/** How Status shows that the car has done it; one of `equals` and `includes` is there. */
+/** How Status or a channel shows that the car has done it; one of `equals` and `includes` is there. */
 export interface Confirm {
   readonly path: string;
   readonly equals?: string | number | boolean;
@@ -66,6 +67,8 @@ export interface Fed {
   readonly sources: readonly Source[];
   /** Paths under `status`, those with faults too. */
   readonly paths: ReadonlySet<string>;
+  /** Channels of the other sections, those with faults too. */
+  readonly channels: ReadonlySet<string>;
 }
 
 /** Reads `commands`; the result is by kind and action, e.g. `doors.lock`. */
@@ -169,7 +172,7 @@ function checkChecksum(checksum: ChecksumInput, send: SendInput, at: string, fin
 
 function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findings): Confirm {
   const { path, equals, includes } = input;
-  const slot = slotAt(path, `${at}/path`, findings);
+  const slot = channelByPath.get(path) ?? slotAt(path, `${at}/path`, findings);
   if ((equals === undefined) === (includes === undefined)) {
     findings.error(at, 'exactly one of `equals` and `includes` must be there');
   } else if (slot !== undefined) {
@@ -207,7 +210,7 @@ function readRequirement(input: RequirementInput, at: string, fed: Fed, findings
   return [];
 }
 
-function checkConfirm(slot: Slot, input: ConfirmInput, at: string, fed: Fed, findings: Findings): void {
+function checkConfirm(slot: Leaf, input: ConfirmInput, at: string, fed: Fed, findings: Findings): void {
   const { path, equals, includes } = input;
   if (slot.kind === 'set' && includes === undefined) {
     findings.error(`${at}/equals`, `${path} is a set of names`, `write includes: ${slot.values?.[0]}`);
@@ -223,11 +226,12 @@ function checkConfirm(slot: Slot, input: ConfirmInput, at: string, fed: Fed, fin
     findings.error(place, fault.message, fault.fix);
     return;
   }
-  if (!fed.paths.has(path)) {
+  const [section = ''] = channelByPath.has(path) ? path.split('.') : ['status'];
+  if (!fed.paths.has(path) && !fed.channels.has(path)) {
     findings.error(
       `${at}/path`,
-      `nothing under status gives ${path} a value: the command could never succeed`,
-      'add it to status',
+      `nothing under ${section} gives ${path} a value: the command could never succeed`,
+      `add it to ${section}`,
     );
     return;
   }
@@ -238,7 +242,7 @@ function checkConfirm(slot: Slot, input: ConfirmInput, at: string, fed: Fed, fin
   if (!given.includes(wanted as string)) {
     findings.error(
       place,
-      `no map under status ever gives ${path} ${quoted(String(wanted))}: the command could never succeed`,
+      `no map under ${section} ever gives ${path} ${quoted(String(wanted))}: the command could never succeed`,
       'add it to a map',
     );
   }

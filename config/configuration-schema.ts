@@ -1,6 +1,8 @@
 /** The form of vigie.yaml. Files and members that must go together are checked in configuration.ts. */
 import Type, { type Static } from 'typebox';
+import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, duration, format, line, listOf, NAME, number, size, truth } from './fields.ts';
+import { httpSchema } from './http.ts';
 
 /** The configuration format that this version reads. */
 export const configurationVersion = 1;
@@ -89,12 +91,18 @@ const record = closed(
   'Frames of all live buses as candump logs',
 );
 
+const broker = (description: string) =>
+  line(description, {
+    pattern: '^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$',
+    expected: 'an address such as mqtts://broker.example:8883, without user name or password in it',
+  });
+
 const mqtt = closed(
   {
-    url: line('Broker', {
-      pattern: '^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$',
-      expected: 'an address such as mqtts://broker.example:8883, without user name or password in it',
-    }),
+    url: broker('Broker'),
+    others: Type.Optional(
+      listOf(broker('Broker'), 1, 'Brokers that stand in for it, in the order of preference; all encrypted, or none'),
+    ),
     protocol: Type.Optional(
       Type.Unsafe<'auto' | '5' | '3.1.1' | 5>({
         enum: ['auto', '5', '3.1.1', 5],
@@ -107,6 +115,7 @@ const mqtt = closed(
     ca: Type.Optional(file('Certificates (PEM) of the authorities that the broker is checked against')),
     cert: Type.Optional(file("The vehicle's certificate (PEM); its common name is the VIN")),
     key: Type.Optional(file('Private key of the certificate (PEM)')),
+    crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
     keepalive: Type.Optional(duration('Silence after which the broker is asked for a sign of life')),
   },
   'The way to the cloud',
@@ -141,6 +150,26 @@ export const configurationSchema = closed(
         'Messages that wait for their acknowledgement',
       ),
     ),
+    metrics: Type.Optional(
+      closed(
+        {
+          listen: line('Where they are served', {
+            pattern: '^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$',
+            expected:
+              'a Unix socket such as unix:/run/vigie/metrics.sock, or a port of this machine such as 127.0.0.1:9464',
+          }),
+        },
+        'Counters in the format of Prometheus',
+      ),
+    ),
+    health: Type.Optional(
+      closed(
+        { every: Type.Optional(duration('The cloud is told so often how the agent fares')) },
+        'How the agent fares',
+      ),
+    ),
+    http: Type.Optional(httpSchema),
+    callbacks: Type.Optional(callbacksSchema),
     log: Type.Optional(
       closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'What people can read'),
     ),

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { unreadable } from './buses.ts';
+import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
 import { readYamlFile, reason } from './document.ts';
@@ -11,13 +12,15 @@ import { type Environment, overlay, reportUnknown } from './environment.ts';
 import { checkForm } from './faults.ts';
 import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
+import { type HttpConfiguration, readHttp } from './http.ts';
 import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
 import { readDuration, readSize } from './quantities.ts';
+import { credentialPath, readService, type ServiceConfiguration } from './service.ts';
 import { isProfilePath } from './shipped.ts';
 
 /** All paths are absolute, times in ms, sizes in bytes. */
-export interface Configuration {
+export interface Configuration extends ServiceConfiguration {
   readonly file: string;
   readonly vin: string;
   /** Name of a shipped profile or absolute path, for `loadProfile`. */
@@ -37,6 +40,10 @@ export interface Configuration {
     /** Readings and waypoints travel together for so long, ms. */
     readonly batch: number;
   };
+  /** Absent: the interface is not served. */
+  readonly http?: HttpConfiguration;
+  /** How far notifications may go. */
+  readonly callbacks: CallbacksConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
@@ -51,9 +58,14 @@ const SMALLEST_OUTBOX = 2 ** 20;
 
 /**
  * Loads vigie.yaml, with the variables of `environment` (see {@link variables} in environment.ts) in place of members.
- * Throws nothing for bad content: every fault is a finding, and all are found at once.
+ * Throws nothing for bad content: every fault is a finding, and all are found at once. Relative paths are relative to
+ * `folder`, by default that of the file; `credential:NAME` is a file that the service manager hands over.
  */
-export function loadConfiguration(path: string, environment: Environment): ConfigurationReading {
+export function loadConfiguration(
+  path: string,
+  environment: Environment,
+  folder: string = dirname(path),
+): ConfigurationReading {
   const { contents, diagnostics } = readYamlFile(path);
   if (contents === undefined) return { diagnostics };
   const { data, origins } = overlay(contents.data, environment);
@@ -64,12 +76,17 @@ export function loadConfiguration(path: string, environment: Environment): Confi
     checkForm(data, formOfConfiguration, configurationSchema, findings) && typeof data === 'object' && data !== null;
   if (!readable) return { diagnostics: findings.sorted() };
   // The form is checked; sections that have faults are skipped below.
-  const configuration = readConfiguration(resolve(path), data as ConfigurationInput, findings);
+  const beside = (written: string) => credentialPath(written, environment) ?? resolve(folder, written);
+  const configuration = readConfiguration(resolve(path), data as ConfigurationInput, beside, findings);
   return { ...(findings.failed ? {} : { configuration }), diagnostics: findings.sorted() };
 }
 
-function readConfiguration(file: string, input: ConfigurationInput, findings: Findings): Configuration {
-  const beside = (path: string) => resolve(dirname(file), path);
+function readConfiguration(
+  file: string,
+  input: ConfigurationInput,
+  beside: (path: string) => string,
+  findings: Findings,
+): Configuration {
   const profile = typeof input.profile === 'string' ? input.profile : '';
   const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
   const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
@@ -79,6 +96,7 @@ function readConfiguration(file: string, input: ConfigurationInput, findings: Fi
   if (outboxLimit < SMALLEST_OUTBOX) {
     findings.error('/outbox/limit', 'too little to keep what must not be lost', 'write at least 1MiB');
   }
+  const http = readHttp(input.http, beside, findings);
   if (trust !== undefined) reportUnreadable(beside(trust), '/commands/trust', findings, 'make it with `vigie keys`');
   return {
     file,
@@ -92,6 +110,9 @@ function readConfiguration(file: string, input: ConfigurationInput, findings: Fi
       limit: outboxLimit,
       batch: batch === undefined ? configurationDefaults.outbox.batch : readDuration(batch),
     },
+    ...readService(input, beside, findings),
+    ...(http === undefined ? {} : { http }),
+    callbacks: readCallbacks(input.callbacks, beside, findings),
     log: { level: level ?? configurationDefaults.log.level },
   };
 }

@@ -72,5 +72,21 @@ export const configurationDefaults = {
     /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
     batch: 60_000,
   },
+  health: {
+    /** Some 150 bytes: four times a day is half a kilobyte, and a unit that fares badly is noticed on the same day. */
+    every: 6 * 3_600_000,
+  },
+  http: {
+    /** Every second of a day; the numbers of the published service depend on the subscription. */
+    perDay: 86_400,
+    /** A screen that loads all resources of a car at once, twice. */
+    perSecond: 50,
+    /** Some thousand times the largest body that the interface has a use for. */
+    body: 2 ** 20,
+  },
+  callbacks: {
+    /** Three days of an event a minute: all that a receiver may be away for. */
+    waiting: 5_000,
+  },
   log: { level: 'info' },
 } as const;

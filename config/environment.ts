@@ -9,8 +9,12 @@ type Take = (written: string) => unknown;
 const asWritten: Take = (written) => written;
 /** Members that are numbers or texts with a unit: digits alone are a number. */
 const measured: Take = (written) => (/^[0-9]{1,15}$/.test(written) ? Number(written) : written);
-/** Relative to the working directory, as everywhere on a command line. */
-const path: Take = (written) => resolve(written);
+/** Relative to the working directory, as everywhere on a command line; what systemd hands over stays a name. */
+const path: Take = (written) => (written.startsWith('credential:') ? written : resolve(written));
+const listening: Take = (written) => {
+  const [, socket] = /^unix:(.+)$/.exec(written) ?? [];
+  return socket === undefined ? written : `unix:${resolve(socket)}`;
+};
 /** A name stays a name. */
 const profile: Take = (written) => (isProfilePath(written) ? resolve(written) : written);
 
@@ -35,8 +39,14 @@ export const variables: readonly Variable[] = [
   { name: 'VIGIE_MQTT_KEEPALIVE', member: ['mqtt', 'keepalive'], take: measured },
   { name: 'VIGIE_COMMANDS_TRUST', member: ['commands', 'trust'], take: path },
   { name: 'VIGIE_OUTBOX_LIMIT', member: ['outbox', 'limit'], take: measured },
+  { name: 'VIGIE_OUTBOX_BATCH', member: ['outbox', 'batch'], take: measured },
+  { name: 'VIGIE_METRICS_LISTEN', member: ['metrics', 'listen'], take: listening },
+  { name: 'VIGIE_HEALTH_EVERY', member: ['health', 'every'], take: measured },
   { name: 'VIGIE_LOG_LEVEL', member: ['log', 'level'], take: asWritten },
 ];
+
+/** Variables of the program that stand in for no member. */
+const others: readonly string[] = ['VIGIE_DEBUG'];
 
 /** The variables of a process, e.g. `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -72,7 +82,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
 export function reportUnknown(environment: Environment, findings: Findings): void {
   const known = new Set(variables.map(({ name }) => name));
   for (const name of Object.keys(environment).sort()) {
-    if (!name.startsWith('VIGIE_') || known.has(name)) continue;
+    if (!name.startsWith('VIGIE_') || known.has(name) || others.includes(name)) continue;
     const message = 'no such variable is known';
     const fix = known.has(`${name}_FILE`)
       ? `secrets are read from files only: write it to a file and set ${name}_FILE`

@@ -9,6 +9,8 @@ import { readDuration } from './quantities.ts';
 /** The way to the cloud; paths are absolute. */
 export interface MqttConfiguration {
   readonly url: string;
+  /** Brokers that stand in for it, in the order of preference. */
+  readonly others?: readonly string[];
   readonly protocol: 'auto' | '5' | '3.1.1';
   readonly username?: string;
   /** Read it with `readSecret`. */
@@ -16,6 +18,7 @@ export interface MqttConfiguration {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+  readonly crl?: string;
   /** Milliseconds, whole seconds. */
   readonly keepalive: number;
 }
@@ -36,7 +39,7 @@ export function readMqtt(
     findings.error('/mqtt/keepalive', 'MQTT counts this in whole seconds, at most 65535', 'write e.g. 60s');
   }
   const files: Record<string, string> = {};
-  for (const name of ['passwordFile', 'ca', 'cert', 'key'] as const) {
+  for (const name of ['passwordFile', 'ca', 'cert', 'key', 'crl'] as const) {
     const written = input[name];
     if (written === undefined) continue;
     files[name] = beside(written);
@@ -45,6 +48,7 @@ export function readMqtt(
   checkTogether(input, findings);
   return {
     url: input.url,
+    ...(input.others === undefined ? {} : { others: input.others }),
     protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
     ...(input.username === undefined ? {} : { username: input.username }),
     ...files,
@@ -65,7 +69,15 @@ function checkFile(name: string, path: string, findings: Findings): void {
 }
 
 function checkTogether(input: MqttInput, findings: Findings): void {
-  const { url, username, passwordFile, cert, key } = input;
+  const { url, others = [], username, passwordFile, cert, key } = input;
+  for (const [index, other] of others.entries()) {
+    if (!URL.canParse(other)) {
+      findings.error(`/mqtt/others/${index}`, 'this is no address', 'write e.g. mqtts://broker.example:8883');
+    } else if (encrypted(other) !== encrypted(url)) {
+      // The same certificates and password go to whichever answers.
+      findings.error(`/mqtt/others/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
+    }
+  }
   if (!URL.canParse(url)) findings.error('/mqtt/url', 'this is no address', 'write e.g. mqtts://broker.example:8883');
   if (passwordFile !== undefined && username === undefined) {
     // [MQTT-3.1.2-22] of 3.1.1: without a user name there is no password.
@@ -73,14 +85,18 @@ function checkTogether(input: MqttInput, findings: Findings): void {
   }
   if (cert !== undefined && key === undefined) findings.error('/mqtt/cert', 'a certificate without its key', 'add key');
   if (key !== undefined && cert === undefined) findings.error('/mqtt/key', 'a key without its certificate', 'add cert');
-  if (/^(mqtts|wss):/.test(url)) return;
-  for (const name of ['ca', 'cert', 'key'] as const) {
+  if (encrypted(url)) return;
+  for (const name of ['ca', 'cert', 'key', 'crl'] as const) {
     if (input[name] === undefined) continue;
     findings.error(`/mqtt/${name}`, `${name} is for TLS and this url has none`, 'write mqtts:// in url');
   }
   if (passwordFile !== undefined && !staysHere(url)) {
     findings.warning('/mqtt/url', 'the password goes over the network unencrypted', 'write mqtts:// in url');
   }
+}
+
+function encrypted(url: string): boolean {
+  return /^(mqtts|wss):/.test(url);
 }
 
 /** True when the broker is on this machine (loopback addresses of RFC 6890). */

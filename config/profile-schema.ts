@@ -125,7 +125,8 @@ const send = closed(
         type: ['number', 'string'],
         'x-expected': 'a physical value or a name of the value table',
       }),
-      'Physical values (or names of the value table) by signal; the others are sent as raw 0',
+      'Physical values (or names of the value table) by signal; the others are sent as raw 0. {longitude}, {latitude}, ' +
+        '{index} and {last} (1 with the last) stand for what is sent: a frame for each position',
       'the name of a signal',
     ),
     every: Type.Optional(duration('Time between repetitions; together with `for`')),
@@ -138,7 +139,7 @@ const send = closed(
 
 const confirm = closed(
   {
-    path: path('Status path that shows the outcome'),
+    path: path('Status path or channel, such as horn.sounding, that shows the outcome'),
     equals: Type.Optional(
       Type.Unsafe<string | number | boolean>({
         type: ['string', 'number', 'boolean'],
@@ -148,7 +149,7 @@ const confirm = closed(
     ),
     includes: Type.Optional(line('For a set: the name that must be in it')),
   },
-  'How Status shows that the car has done it',
+  'How the car shows that it has done it',
 );
 
 const requirement = closed(
@@ -275,6 +276,9 @@ export const profileSchema = closed(
     collision: channelSection('collision', 'What the car says of a crash'),
     acceleration: channelSection('acceleration', 'Accelerometer, m/s²'),
     key: channelSection('key', 'Whether somebody has a key'),
+    horn: channelSection('horn', 'The horn, by which a command is confirmed'),
+    immobilizer: channelSection('immobilizer', 'The immobilizer, by which a command is confirmed'),
+    navigation: channelSection('navigation', 'The navigation, by which a command is confirmed'),
     trips: Type.Optional(
       closed(
         {

@@ -86,7 +86,16 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
 }
 
 /** Sections whose members are channels (protocol/channels.ts). */
-const channelSections = ['alerts', 'maintenance', 'collision', 'acceleration', 'key'] as const;
+const channelSections = [
+  'alerts',
+  'maintenance',
+  'collision',
+  'acceleration',
+  'key',
+  'horn',
+  'immobilizer',
+  'navigation',
+] as const;
 
 function readProfile(
   file: string,
@@ -109,6 +118,9 @@ function readProfile(
   if (Object.keys(members(input.commands)).length > 0) reportTimeless(sources, findings);
   const constants = readConstants(members(input.constants), status, findings);
   const paths = new Set(Object.keys(status));
+  const told = channelSections.flatMap((section) =>
+    Object.keys(members(input[section])).map((of) => `${section}.${of}`),
+  );
   const fed = new Set([...paths, ...Object.keys(members(input.constants))]);
   const name = typeof input.name === 'string' ? input.name : '';
   return {
@@ -124,7 +136,7 @@ function readProfile(
     trips: readTrips(findings.sound('/trips') ? (input.trips ?? {}) : {}),
     collisions: readImpact(findings.sound('/impact') ? (input.impact ?? {}) : {}),
     thefts: readTheft(findings.sound('/theft') ? (input.theft ?? {}) : {}),
-    commands: readCommands(members(input.commands), buses, { sources, paths }, findings),
+    commands: readCommands(members(input.commands), buses, { sources, paths, channels: new Set(told) }, findings),
   };
 }
 

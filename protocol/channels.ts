@@ -1,6 +1,6 @@
 /**
- * What recorders need of the car beside Status: the interface has records of it, but no member of Status. A profile
- * feeds a channel as it feeds a path of Status.
+ * What recorders and commands need of the car beside Status: the interface has records of it, or a command that asks
+ * for it, but no member of Status. A profile feeds a channel as it feeds a path of Status.
  */
 
 import { alertTypes } from './schema/alert-types.ts';
@@ -23,6 +23,9 @@ const flags: Readonly<Record<string, string>> = {
   'collision.tippedOver': 'The car lies on its side or roof.',
   'collision.pedestrian': 'The car says that it hit a pedestrian.',
   'key.present': 'A key of the car is in it, or was used to open or start it.',
+  'horn.sounding': 'The horn sounds.',
+  'immobilizer.active': 'The car cannot be started.',
+  'navigation.received': 'The navigation has taken all of the last destination; false while it is being handed over.',
 };
 
 const axes: Readonly<Record<string, string>> = {

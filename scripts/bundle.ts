@@ -6,7 +6,7 @@
  * From the sources Node strips types while it starts, which takes most of the start, and the machine code then tests
  * at every access to an array whether its buffer was detached; bundled it does not.
  */
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
@@ -32,9 +32,30 @@ export const bundling = {
   },
 } satisfies BuildOptions;
 
+/**
+ * Files that the program reads at run time, by their place beside it: the shipped profiles, the document of the HTTP
+ * interface and the page that shows it.
+ */
+export function filesBeside(): readonly (readonly [place: string, from: string])[] {
+  const config = join(root, 'config');
+  const profiles = readdirSync(join(config, 'vehicles'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  const page = ['swagger-ui.css', 'swagger-ui-bundle.js'];
+  return [
+    ...profiles.map((file) => [relative(config, file), file] as const),
+    ['documents/openapi.json', join(root, 'protocol/generated/openapi.json')],
+    ...page.map((name) => [`documents/swagger-ui/${name}`, join(root, 'node_modules/swagger-ui-dist', name)] as const),
+  ];
+}
+
 /** Bundles the program into a folder, of which nothing older is left; tells what went into which file. */
 export async function bundleProgram(folder: string = dist): Promise<Metafile> {
-  rmSync(folder, { recursive: true, force: true });
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    // Executables and packages (scripts/package.ts) are made elsewhere and lie there too.
+    if (!/^vigie[-_]/.test(name)) rmSync(join(folder, name), { recursive: true });
+  }
   const { metafile } = await build({
     ...bundling,
     entryPoints: [join(root, 'main.ts')],
@@ -44,14 +65,12 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
     chunkNames: '[name]-[hash]',
     metafile: true,
   });
-  const vehicles = join(root, 'config/vehicles');
-  cpSync(vehicles, join(folder, 'vehicles'), { recursive: true });
-  const profiles = readdirSync(vehicles, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  const beside = filesBeside();
+  for (const [place, from] of beside) cpSync(from, join(folder, place));
+  const own = beside.map(([, from]) => relative(root, from)).filter((file) => !file.startsWith('node_modules'));
   const sources = Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules/'));
   // What the launcher compares with; the lock stands for all packages.
-  writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...profiles, 'package-lock.json'].sort()));
+  writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));
   return metafile;
 }
 

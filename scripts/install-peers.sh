@@ -1,12 +1,14 @@
 #!/bin/sh
-# Installs what the tests use beyond npm, from Debian: Mosquitto and its clients, can-utils, gpsd, socat, gcc.
+# Installs what the tests use beyond npm, from Debian: Mosquitto and its clients, NATS, RabbitMQ, can-utils,
+# gpsd, socat, gcc.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
 # run it again, and costs nothing when all is there.
 set -eu
 
 missing=
 # The program that shows a package is there, and the package.
-for pair in mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd socat:socat gcc:gcc; do
+for pair in mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
+  nats-server:nats-server rabbitmq-server:rabbitmq-server socat:socat gcc:gcc; do
   PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
 [ -n "$missing" ] || exit 0
@@ -33,6 +35,8 @@ apt-get -qq install --yes --no-install-recommends $missing >/dev/null
 
 # Nor may it start with the next boot. Absent where there is no systemd.
 if command -v systemctl >/dev/null 2>&1; then
-  case "$missing " in *" mosquitto "*) systemctl disable --quiet mosquitto >/dev/null 2>&1 || true ;; esac
+  for broker in mosquitto nats-server rabbitmq-server; do
+    case "$missing " in *" $broker "*) systemctl disable --quiet "$broker" >/dev/null 2>&1 || true ;; esac
+  done
   case "$missing " in *" gpsd "*) systemctl disable --quiet gpsd.socket gpsd >/dev/null 2>&1 || true ;; esac
 fi

@@ -1,4 +1,4 @@
-import type { Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
+import type { ActionParameters, Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import {
   type BitField,
@@ -10,14 +10,15 @@ import {
   protect,
   signalNamed,
 } from './dbc/index.ts';
+import { extremes, messagesOf, type SignalValues } from './parameters.ts';
 
 /** How the profile has a command put on the bus. */
 export interface FrameCommand {
   readonly send: {
     readonly bus?: string;
     readonly message: string;
-    /** Physical values or value-table names; signals that are left out are 0. */
-    readonly signals: Readonly<Record<string, number | string>>;
+    /** Physical values, value-table names or parameters (parameters.ts); signals that are left out are 0. */
+    readonly signals: SignalValues;
     /** Cycle time, ms. */
     readonly every: number;
     /** How long the message is repeated, ms. */
@@ -62,7 +63,7 @@ export function prepareCommands(
     try {
       const command = prepare(send, bound);
       // A value that the signal cannot carry must not be found when somebody stands before the car.
-      codec.encode(send.message, send.signals);
+      for (const values of extremes(send.signals)) codec.encode(send.message, values);
       prepared.set(action, command);
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
@@ -93,24 +94,25 @@ export class FrameActuator implements Actuator {
   }
 
   /** @throws VigieError `command.unsupported`, or what the bus rejects with */
-  async actuate(action: string): Promise<void> {
+  async actuate(action: string, parameters?: ActionParameters): Promise<void> {
     const command = this.#prepared.get(action);
     if (command === undefined || this.#sender === undefined) {
       throw new VigieError('command.unsupported', `the vehicle profile has no ${action}`);
     }
     const { bus = '', every, for: duration } = command.send;
-    const frames = Math.max(1, Math.ceil(duration / every));
-    for (let sent = 0; sent < frames; sent++) {
+    const messages = messagesOf(command.send.signals, parameters);
+    const repetitions = Math.max(1, Math.ceil(duration / every));
+    for (let sent = 0; sent < repetitions * messages.length; sent++) {
       if (sent > 0) await new Promise<void>((resolve) => this.#clock.after(every, resolve));
-      await this.#sender.send({ bus, ...this.#frame(command) });
+      await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
     }
   }
 
-  #frame({ send, protection, counter }: Prepared): ReturnType<MessageCodec['encode']> {
+  #frame({ send, protection, counter }: Prepared, values: SignalValues): ReturnType<MessageCodec['encode']> {
     const count = this.#counters.get(send.message) ?? 0;
     this.#counters.set(send.message, count + 1);
     const signals =
-      counter === undefined ? send.signals : { ...send.signals, [send.counter as string]: count % 2 ** counter.length };
+      counter === undefined ? values : { ...values, [send.counter as string]: count % 2 ** counter.length };
     const frame = this.#codec.encode(send.message, signals);
     if (protection !== undefined) protect(frame.data, protection, count);
     return frame;

@@ -6,6 +6,8 @@ export interface Caller {
   readonly name: string;
   /** Scopes that the token grants; undefined: all (fleet side, bench). */
   readonly scopes?: ReadonlySet<string>;
+  /** Fleet side: ids of the fleets that the caller may see; undefined: all (user side, bench). */
+  readonly fleets?: ReadonlySet<string>;
 }
 
 /** A request that was let in, was checked against its operation, and was taken apart. */
@@ -22,7 +24,7 @@ export interface Call {
   readonly caller: Caller;
   /** Where the side's paths begin as the caller sees them, without a slash at the end, e.g. `https://car:8443/connectedcar/v3`. */
   readonly base: string;
-  /** Path and query of the request as sent, below {@link base}. */
+  /** Path and query of the request as sent, below {@link base}, without `client_id`: links repeat no credentials. */
   readonly self: string;
   /** UTC ms. */
   readonly now: number;

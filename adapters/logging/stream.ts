@@ -1,4 +1,5 @@
 import type { Log } from '../../agent/ports.ts';
+import { redacted, redactedText } from './redact.ts';
 
 export type Level = 'info' | 'warn' | 'error' | 'silent';
 const ranks: Record<Level, number> = { info: 0, warn: 1, error: 2, silent: 3 };
@@ -28,14 +29,21 @@ export class StreamLog implements Log {
   #write(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown> = {}): void {
     if (ranks[level] < this.#rank) return;
     const at = new Date();
+    const said = redactedText(event);
+    const shown = redacted(fields);
     if (!this.#stream.isTTY) {
-      this.#stream.write(`${JSON.stringify({ at: at.getTime(), level, event, ...fields })}\n`);
+      this.#stream.write(`${JSON.stringify({ at: at.getTime(), level, event: said, ...shown })}\n`);
       return;
     }
-    const details = Object.entries(fields)
+    const details = Object.entries(shown)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
       .join('');
-    this.#stream.write(`${at.toISOString().slice(11, 19)} ${level.padEnd(5)} ${event}${details}\n`);
+    this.#stream.write(`${at.toISOString().slice(11, 19)} ${level.padEnd(5)} ${printable(`${said}${details}`)}\n`);
   }
+}
+
+/** What comes from outside must not move the cursor of a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (character) => (character === '\n' ? '\n' : '\ufffd'));
 }

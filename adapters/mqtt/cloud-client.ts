@@ -1,10 +1,13 @@
 /** The other end of the way: a client for those who watch a car or send it something. */
 import { randomUUID } from 'node:crypto';
+import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Connection, Incoming } from './connection.ts';
 import { Dialer } from './dialer.ts';
 import { matches } from './filter.ts';
+import { LinkProgress } from './health.ts';
+import { KeepAlive } from './keep-alive.ts';
 import type { MqttAddress } from './link.ts';
 import { makeTargets } from './socket.ts';
 
@@ -13,6 +16,8 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
   readonly maximumPacket?: number;
   /** Milliseconds an attempt may take until the broker accepts; default 10 s. */
   readonly connectTimeout?: number;
+  /** Milliseconds; default 0.5 s to 10 s. */
+  readonly backoff?: BackoffOptions;
   readonly log?: Log;
 }
 
@@ -51,6 +56,11 @@ interface First {
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** Milliseconds on another address than the first after which that is looked for. */
+const HOMING = 600_000;
+/** Seconds. */
+const LEAST_KEEPALIVE = 5;
+
 /** Milliseconds that {@link CloudClient.close} may take. */
 const farewell = 3000;
 
@@ -62,6 +72,7 @@ export class CloudClient {
   readonly #dialer: Dialer;
   readonly #log: Log;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #progress = new LinkProgress(Date.now);
   #connection: Connection | undefined;
   #begun = false;
   /** Settles the first attempt; later calls of it mean nothing. */
@@ -74,18 +85,22 @@ export class CloudClient {
       clientId: options.clientId ?? `vigie-${randomUUID()}`,
       username: options.username,
       password: options.password,
-      keepalive: options.keepalive ?? 30,
       sessionExpiry: options.sessionExpiry ?? 3600,
       maximumPacket: options.maximumPacket ?? 0x10_0000,
       window: 20,
+      // Whoever watches a fleet gets much at once, and a broker drops what it can no longer keep for a slow receiver.
+      receiveMaximum: 1000,
       timeout: options.connectTimeout ?? 10_000,
     };
     this.#dialer = new Dialer(
       {
-        targets: makeTargets(url, options.tls),
+        targets: makeTargets(url, options.tls, this.#log),
         protocol: options.protocol ?? 'auto',
         identity,
-        backoff: { first: 500, longest: 10_000 },
+        keepAlive: new KeepAlive(options.keepalive ?? 30, LEAST_KEEPALIVE),
+        homing: HOMING,
+        progress: this.#progress,
+        backoff: options.backoff ?? { first: 500, longest: 10_000 },
         random: Math.random,
         log: this.#log,
       },
@@ -178,6 +193,7 @@ export class CloudClient {
     }
     if (connection.ended) return;
     this.#connection = connection;
+    this.#progress.enter('up');
     this.#begun = true;
     this.#first.resolve();
   }

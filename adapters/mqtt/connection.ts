@@ -1,37 +1,24 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
 import type { Socket } from 'node:net';
-import { ErrorWithReasonCode, type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
+import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { VigieError } from '../../protocol/errors.ts';
-import { EmptyStore } from './empty-store.ts';
+import { asBuffer } from './bytes.ts';
+import { connectOptions, type Identity } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
 import type { Closing, Version } from './protocol-choice.ts';
-import { contentType, type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
-import { asBuffer, openSocket, type Target } from './socket.ts';
-
-/** What the client says of itself, the same on every connection. */
-export interface Identity {
-  readonly clientId: string;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  /** Seconds without a packet after which the broker is asked whether it is there; lost after 1.5 of it. */
-  readonly keepalive: number;
-  /** Seconds the broker keeps subscriptions and messages while the client is away (MQTT 5; 3.1.1 has no limit). */
-  readonly sessionExpiry: number;
-  /** Bytes of the largest packet that is accepted. */
-  readonly maximumPacket: number;
-  /** Publishes that may wait for their acknowledgement at a time. */
-  readonly window: number;
-  /** Milliseconds from dialing to CONNACK. */
-  readonly timeout: number;
-  readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
-}
+import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
+import { openSocket, type Target } from './socket.ts';
 
 export interface ConnectionEvents {
+  /** There is a transport: TCP is connected, TLS is agreed upon. */
+  reached(): void;
   /** The broker accepted; `sessionPresent` when it still has the session of before. */
   ready(sessionPresent: boolean): void;
   message(message: Incoming): void;
   /** A packet of this size was not taken; the connection ends, unless the packet came in one piece. */
   oversize(bytes: number): void;
+  /** The broker answered the question whether it is there. */
+  answered(): void;
   /** Called once, last. */
   closed(closing: Closing): void;
 }
@@ -85,6 +72,8 @@ export class Connection {
   #cause: Error | undefined;
   /** Why this side ended it. */
   #ended: string | undefined;
+  #unanswered = false;
+  #localAddress: string | undefined;
 
   constructor(target: Target, version: Version, identity: Identity, events: ConnectionEvents) {
     this.target = target;
@@ -93,10 +82,13 @@ export class Connection {
     this.#events = events;
     this.#window = identity.window;
     this.#socket = openSocket(target, () => {
-      if (this.#stage === 'dialing') this.#stage = 'connecting';
+      if (this.#stage !== 'dialing') return;
+      this.#stage = 'connecting';
+      this.#localAddress = this.#socket.localAddress;
+      events.reached();
     });
     this.#watchSizes();
-    this.#client = new MqttClient(() => this.#socket, clientOptions(version, identity));
+    this.#client = new MqttClient(() => this.#socket, connectOptions(version, identity));
     this.#timer = setTimeout(() => this.destroy(`no answer within ${identity.timeout / 1000} s`), identity.timeout);
     this.#listen();
   }
@@ -109,6 +101,16 @@ export class Connection {
   /** Nothing can be published any more. */
   get ended(): boolean {
     return this.#stage === 'connected' && !this.#open;
+  }
+
+  /** Bytes given to and taken from the transport, TLS not counted. */
+  get traffic(): { readonly sent: number; readonly received: number } {
+    return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
+  }
+
+  /** Our own address on this connection. */
+  get localAddress(): string | undefined {
+    return this.#localAddress;
   }
 
   /** The smaller of our window and the broker's Receive Maximum (MQTT 5 clause 3.2.2.3.3). */
@@ -185,7 +187,12 @@ export class Connection {
     client.on('message', (topic, payload, packet) => this.#received(topic, payload, packet));
     // With an error here the library does not acknowledge the message; it has no other effect.
     client.handleMessage = (_packet, done) => done(this.#leaving ? new Error('left to the broker') : undefined);
+    client.onKeepaliveTimeout = () => {
+      this.#unanswered = true;
+      this.#fail(new Error('keepalive: the broker did not answer'));
+    };
     client.on('packetreceive', (packet) => {
+      if (packet.cmd === 'pingresp') this.#events.answered();
       if (!fromBrokers.has(packet.cmd)) this.#fail(new Error(`the broker sent ${packet.cmd}, which is for brokers`));
       // Our subscriptions ask for QoS 1 at most [MQTT-3.8.4-8]; the library would store a QoS 2 message.
       if (packet.cmd === 'publish' && packet.qos === 2) this.#fail(new Error('the broker sent a message with QoS 2'));
@@ -283,6 +290,7 @@ export class Connection {
       reason: this.#ended ?? this.#cause?.message ?? 'the broker closed the connection',
       code: typeof code === 'number' ? code : undefined,
       silent: this.#ended === undefined && (code === undefined || code === 'ECONNRESET' || code === 'EPIPE'),
+      unanswered: this.#unanswered,
       cause: this.#cause,
     });
   }
@@ -325,44 +333,4 @@ export class Connection {
 /** PUBACK with success, the same bytes in 3.1.1 and 5 (clause 3.4). */
 function puback(id: number): Uint8Array {
   return Uint8Array.of(0x40, 2, id >> 8, id & 0xff);
-}
-
-function clientOptions(version: Version, identity: Identity): IClientOptions {
-  const { will } = identity;
-  const properties = { contentType, willDelayInterval: will?.delay ?? 0 };
-  return {
-    protocolId: 'MQTT',
-    protocolVersion: version,
-    clientId: identity.clientId,
-    // Clean Start on MQTT 5: the session of before is taken up, so that what came while away arrives.
-    clean: false,
-    keepalive: identity.keepalive,
-    ...(identity.username === undefined ? {} : { username: identity.username }),
-    ...(identity.password === undefined ? {} : { password: identity.password }),
-    ...(will === undefined
-      ? {}
-      : {
-          will: {
-            topic: will.topic,
-            payload: asBuffer(will.payload),
-            qos: 1,
-            retain: true,
-            ...(version === 5 ? { properties } : {}),
-          },
-        }),
-    ...(version === 5
-      ? {
-          properties: { sessionExpiryInterval: identity.sessionExpiry, maximumPacketSize: identity.maximumPacket },
-          autoAssignTopicAlias: true,
-        }
-      : {}),
-    // The library keeps nothing and repeats nothing: that is the outbox's, and this client ends with its socket.
-    reconnectPeriod: 0,
-    resubscribe: false,
-    queueQoSZero: false,
-    outgoingStore: new EmptyStore(),
-    incomingStore: new EmptyStore(),
-    // The connection has a timer of its own, the longest of the library's is 2^31 - 1 ms.
-    connectTimeout: 0x7fff_ffff,
-  };
 }

@@ -7,6 +7,7 @@ export {
   type Receive,
   type Subscription,
 } from './cloud-client.ts';
+export type { TlsFiles, TlsSource } from './credentials.ts';
 export { EmbeddedBroker, type EmbeddedBrokerOptions } from './embedded-broker.ts';
+export { type LinkCounts, type LinkHealth, type LinkState, linkStates } from './health.ts';
 export { type MqttAddress, MqttLink, type MqttLinkOptions, type Presence } from './link.ts';
-export type { TlsFiles } from './socket.ts';

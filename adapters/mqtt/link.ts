@@ -1,12 +1,17 @@
 /** The car's way to its broker. */
+
+import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';
-import type { BackoffOptions } from './backoff.ts';
-import type { Connection, Identity, Incoming } from './connection.ts';
+import type { Connection, Incoming } from './connection.ts';
+import type { TlsSource } from './credentials.ts';
 import { Dialer } from './dialer.ts';
+import { type LinkHealth, LinkProgress } from './health.ts';
+import type { Identity } from './identity.ts';
+import { KeepAlive } from './keep-alive.ts';
 import type { Version } from './protocol-choice.ts';
-import { makeTargets, type Target, type TlsFiles } from './socket.ts';
+import { makeTargets, type Target } from './socket.ts';
 
 /** What is kept, retained, at the car's presence topic. */
 export interface Presence {
@@ -22,16 +27,23 @@ export interface Presence {
 
 /** Which broker, and how to show oneself there. */
 export interface MqttAddress {
-  /** One broker or several that stand for each other, tried in turn: `mqtt://host:1883`, `mqtts://host:8883`. */
+  /**
+   * One broker, or several that stand for each other in the order of preference: `mqtt://host:1883`,
+   * `mqtts://host:8883`. They are tried in turn; from another than the first the link goes back when that is there.
+   */
   readonly url: string | readonly string[];
   /** Default: the VIN. The session is kept under this name; two clients of one name disconnect each other. */
   readonly clientId?: string;
   /** Default `auto`: MQTT 5, or 3.1.1 where that is refused. */
   readonly protocol?: 'auto' | Version;
-  readonly tls?: TlsFiles;
+  /** Files, or a function that reads them: it is called for each connection, so that they can be renewed. */
+  readonly tls?: TlsSource;
   readonly username?: string;
   readonly password?: string;
-  /** Seconds, 1..65535; default 60. */
+  /**
+   * Seconds of silence after which the broker is asked whether it is there, 1..65535; default 60. Less where the
+   * network forgets silent connections sooner (see keep-alive.ts), down to 15.
+   */
   readonly keepalive?: number;
   /** Seconds the broker keeps commands for a car that is away; default a week. MQTT 3.1.1 brokers set their own. */
   readonly sessionExpiry?: number;
@@ -52,6 +64,10 @@ export interface MqttLinkOptions extends MqttAddress {
   readonly window?: number;
   /** Milliseconds; default 1 s to 2 min. */
   readonly backoff?: BackoffOptions;
+  /** Milliseconds on another address than the first after which that is looked for; default 10 min, spread by half. */
+  readonly homing?: number;
+  /** Seconds of silence that every network bears; default 15. A question more often costs more than a reconnection. */
+  readonly leastKeepalive?: number;
   /** Milliseconds an attempt may take until the broker accepts; default 20 s. */
   readonly connectTimeout?: number;
   /** Milliseconds that {@link MqttLink.close} may take; default 3 s. */
@@ -62,6 +78,10 @@ export interface MqttLinkOptions extends MqttAddress {
 }
 
 const WEEK = 7 * 86_400;
+/** Commands that a broker may send at once after the car was away. */
+const RECEIVE_MAXIMUM = 20;
+/** Milliseconds. */
+const HOMING = 600_000;
 
 /**
  * A {@link Link} over MQTT 5 or 3.1.1. It reconnects for as long as it is open and keeps no message: a publish that
@@ -69,8 +89,10 @@ const WEEK = 7 * 86_400;
  */
 export class MqttLink implements Link {
   readonly #options: MqttLinkOptions;
-  readonly #targets: readonly Target[];
-  readonly #identity: Identity;
+  readonly #targets: readonly [Target, ...Target[]];
+  readonly #identity: Omit<Identity, 'keepalive'>;
+  readonly #keepAlive: KeepAlive;
+  readonly #progress = new LinkProgress(Date.now);
   readonly #presence: Presence;
   readonly #down: string;
   #dialer: Dialer | undefined;
@@ -88,15 +110,19 @@ export class MqttLink implements Link {
     this.#options = options;
     this.#presence = presence;
     this.#down = options.down ?? downFilter(options.vin);
-    this.#targets = makeTargets(options.url, options.tls);
+    this.#targets = makeTargets(options.url, options.tls, options.log);
+    this.#keepAlive = new KeepAlive(
+      within('keepalive', options.keepalive ?? 60, 1, 0xffff),
+      within('leastKeepalive', options.leastKeepalive ?? 15, 1, 0xffff),
+    );
     this.#identity = {
       clientId: options.clientId ?? options.vin,
       username: options.username,
       password: options.password,
-      keepalive: within('keepalive', options.keepalive ?? 60, 1, 0xffff),
       sessionExpiry: within('sessionExpiry', options.sessionExpiry ?? WEEK, 0, 0xffff_ffff),
       maximumPacket: within('maximumPacket', options.maximumPacket ?? 0x1_0000, 128, 0x1000_0004),
       window: within('window', options.window ?? 20, 1, 0xffff),
+      receiveMaximum: RECEIVE_MAXIMUM,
       timeout: options.connectTimeout ?? 20_000,
       will: {
         topic: presence.topic,
@@ -120,15 +146,44 @@ export class MqttLink implements Link {
     return this.#accepted?.version;
   }
 
+  /** Where the link is in its life, and what it did. */
+  health(): LinkHealth {
+    const { state, since, reason, counts } = this.#progress;
+    const { protocol } = this;
+    const { sent = 0, received = 0 } = this.#accepted?.traffic ?? {};
+    const target = this.#accepted?.target ?? this.#dialer?.target;
+    const certificateExpires = this.#targets.find(({ credentials }) => credentials !== undefined)?.credentials?.expires;
+    return {
+      state,
+      since,
+      ...(reason === undefined ? {} : { reason }),
+      ...(target === undefined ? {} : { broker: target.address.text }),
+      ...(protocol === undefined ? {} : { protocol: protocol === 5 ? '5' : '3.1.1' }),
+      keepalive: this.#keepAlive.seconds,
+      ...(certificateExpires === undefined ? {} : { certificateExpires }),
+      counts: { ...counts, sentBytes: counts.sentBytes + sent, receivedBytes: counts.receivedBytes + received },
+    };
+  }
+
   /** Starts connecting and goes on until {@link close}. A message may come before `up`: it waited in the session. */
   open(events: LinkEvents): void {
     if (this.#dialer !== undefined || this.#closing !== undefined)
       throw new VigieError('usage.wrong', 'the link is open already');
     this.#events = events;
     const { backoff = { first: 1000, longest: 120_000 }, random = Math.random } = this.#options;
-    const { log, protocol = 'auto' } = this.#options;
+    const { log, protocol = 'auto', homing = HOMING } = this.#options;
     this.#dialer = new Dialer(
-      { targets: this.#targets, protocol, identity: this.#identity, backoff, random, log },
+      {
+        targets: this.#targets,
+        protocol,
+        identity: this.#identity,
+        keepAlive: this.#keepAlive,
+        backoff,
+        homing,
+        random,
+        progress: this.#progress,
+        log,
+      },
       {
         ready: (connection, sessionPresent) => void this.#ready(connection, sessionPresent),
         message: (message) => this.#received(message),
@@ -146,7 +201,7 @@ export class MqttLink implements Link {
         new VigieError('link.lost', 'there is no connection to the broker', { where: message.topic }),
       );
     }
-    return this.#accepted.publish(message);
+    return this.#counted(this.#accepted.publish(message), message.payload.length);
   }
 
   /**
@@ -160,11 +215,25 @@ export class MqttLink implements Link {
     return this.#closing;
   }
 
+  async #counted(acknowledged: Promise<void>, bytes: number): Promise<void> {
+    const { counts } = this.#progress;
+    try {
+      await acknowledged;
+      counts.published++;
+      counts.publishedBytes += bytes;
+    } catch (error) {
+      counts.rejected++;
+      throw error;
+    }
+  }
+
   async #sayGoodBye(presence: 'offline' | 'asleep'): Promise<void> {
     const { topic, offline, asleep = offline } = this.#presence;
     const payload = presence === 'asleep' ? asleep : offline;
     const connection = this.#accepted;
-    this.#dialer?.stop();
+    if (this.#dialer === undefined) return;
+    this.#dialer.stop();
+    this.#progress.enter('closing', 'closed by this side');
     this.#lost('closed by this side');
     try {
       await connection?.end(this.#options.closeTimeout ?? 3000, { topic, payload, retain: true });
@@ -172,6 +241,7 @@ export class MqttLink implements Link {
       this.#options.log.warn('link.presence', { presence, reason: String(error) });
     }
     this.#dialer = undefined;
+    this.#progress.enter('closed');
   }
 
   async #ready(connection: Connection, sessionPresent: boolean): Promise<void> {
@@ -188,6 +258,7 @@ export class MqttLink implements Link {
     if (this.#accepted !== connection) return;
     this.#subscribed = true;
     this.#up = true;
+    this.#progress.enter('up');
     const { topic, online } = this.#presence;
     const announced = connection.publish({ topic, payload: online, retain: true });
     this.#tell('up', (events) => events.up());
@@ -199,6 +270,7 @@ export class MqttLink implements Link {
   }
 
   #received(message: Incoming): void {
+    this.#progress.counts.received++;
     this.#tell('message', (events) => events.message(message.topic, message.payload, message.correlation));
   }
 
@@ -206,6 +278,7 @@ export class MqttLink implements Link {
     const told = this.#up;
     this.#accepted = undefined;
     this.#up = false;
+    if (told && this.#progress.state !== 'closing') this.#progress.counts.losses++;
     if (told) this.#tell('down', (events) => events.down(reason));
   }
 

@@ -13,6 +13,8 @@ export interface Closing {
   readonly code: number | undefined;
   /** The other side ended it without a word: no reason code, no fault of the transport. */
   readonly silent: boolean;
+  /** This side ended it because a question after a silence got no answer. */
+  readonly unanswered: boolean;
   /** The fault, when there is one. */
   readonly cause: Error | undefined;
 }

@@ -1,8 +1,8 @@
 /** A message on its way out: its properties, and why a broker does not get or take it. */
 import { ErrorWithReasonCode, type IClientPublishOptions, ReasonCodes } from 'mqtt';
 import { VigieError } from '../../protocol/errors.ts';
+import { asBuffer } from './bytes.ts';
 import type { Version } from './protocol-choice.ts';
-import { asBuffer } from './socket.ts';
 
 /** Every payload of this protocol is CBOR (RFC 8949 clause 9.5). */
 export const contentType = 'application/cbor';

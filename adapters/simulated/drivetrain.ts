@@ -1,3 +1,4 @@
+import type { Charging } from './charger.ts';
 import type { Motion } from './drive.ts';
 import type { Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
@@ -31,6 +32,10 @@ const IDLE = 0.5;
 const CONSUMERS = 350;
 /** Power at the plug, slow and quick, and the share that the cells get, W. */
 const CHARGER = { slow: 7_400, quick: 40_000 };
+/** What the levels that can be chosen allow, W; the first is no choice. */
+const LEVELS = [Number.POSITIVE_INFINITY, 1_800, 3_700, 7_400, 11_000, 40_000] as const;
+/** Share of the battery that a partial charge fills. */
+const PARTIAL = 0.8;
 const CHARGER_EFFICIENCY = 0.92;
 /** The engine drives above the one and stops below the other, m/s (45 and 36 km/h). */
 const ENGINE_ON = 12.5;
@@ -65,8 +70,11 @@ export class Drivetrain {
   /** Fuel that the engine takes now, L/h. */
   flow = 0;
   #reserve = false;
+  readonly #how: Charging;
 
-  constructor(state: CarState) {
+  /** `how` is asked whenever it matters. */
+  constructor(state: CarState, how: Charging) {
+    this.#how = how;
     this.charge = Math.min(state.charge, USABLE);
     this.fuel = Math.min(state.fuel, TANK);
     this.burnt = state.burnt;
@@ -105,19 +113,25 @@ export class Drivetrain {
 
   /** Taken from the plug, W. */
   chargingPower(scene: Scene): number {
-    if (!scene.charging || this.charge >= USABLE) return 0;
-    return scene.quick ? CHARGER.quick : CHARGER.slow;
+    if (!scene.charging || scene.chargingFault !== 'None' || this.charge >= this.#goal) return 0;
+    return Math.min(scene.quick ? CHARGER.quick : CHARGER.slow, LEVELS[this.#how.level] ?? 0);
   }
 
-  chargingStatus(scene: Scene): 'Disconnected' | 'InProgress' | 'Stopped' | 'Finished' {
-    if (!scene.plugged) return 'Disconnected';
-    if (this.charge >= USABLE) return 'Finished';
+  /** What the battery is charged to, Wh. */
+  get #goal(): number {
+    return this.#how.partial ? PARTIAL * USABLE : USABLE;
+  }
+
+  chargingStatus(scene: Scene): 'Disconnected' | 'InProgress' | 'Failure' | 'Stopped' | 'Finished' {
+    if (!scene.plugged || (scene.charging && scene.chargingFault === 'NoPower')) return 'Disconnected';
+    if (scene.chargingFault === 'Failure') return 'Failure';
+    if (this.charge >= this.#goal) return 'Finished';
     return scene.charging ? 'InProgress' : 'Stopped';
   }
 
   /** Minutes until the battery is full, of a car that is being charged. */
   chargingTime(scene: Scene): number {
-    return Math.ceil(((USABLE - this.charge) / (this.chargingPower(scene) * CHARGER_EFFICIENCY)) * 60);
+    return Math.ceil(((this.#goal - this.charge) / (this.chargingPower(scene) * CHARGER_EFFICIENCY)) * 60);
   }
 
   /** Range that an hour of charging adds, km/h. */

@@ -8,12 +8,14 @@ import {
   type OutgoingFrame,
 } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { ScenarioName } from './scenario.ts';
+import type { When } from './injections.ts';
+import type { Position } from './navigator.ts';
+import type { Part, ScenarioName, Scene } from './scenario.ts';
 import { type CarState, newCar, parseState } from './state.ts';
 import { TICK, Transmitter } from './transmitter.ts';
 import { Vehicle } from './vehicle.ts';
 
-export type { CarState, ScenarioName };
+export type { CarState, Part, Position, ScenarioName, Scene, When };
 
 /** Ticks that were missed for longer than this (a suspended machine) are not made up for, ms. */
 const LONGEST_LAG = 1_000;
@@ -66,10 +68,27 @@ export class SimulatedCar implements FrameSource, FrameSender {
     return this.#vehicle.period;
   }
 
-  /** Command frames as the body computer saw them: requests understood, frames ignored as invalid. */
+  /** Command frames as the control units saw them: requests understood, frames ignored as invalid. */
   get commands(): { readonly accepted: number; readonly rejected: number } {
-    const { accepted, rejected } = this.#vehicle.lock;
-    return { accepted, rejected };
+    return this.#vehicle.units.counts;
+  }
+
+  /** The way that the navigation was told, as far as it has come. */
+  get destination(): readonly Position[] {
+    return this.#vehicle.units.navigator.positions;
+  }
+
+  /**
+   * Makes something otherwise than the scenario has it: what people at the car do, or a fault of it (scenario.ts).
+   * It happens with the next tick, or at `when`, and stays until {@link release}; it is not part of {@link state}.
+   */
+  inject(changes: Partial<Scene>, when?: When): void {
+    this.#vehicle.inject(changes, when);
+  }
+
+  /** Takes back everything that was injected, also what has not happened yet. */
+  release(): void {
+    this.#vehicle.release();
   }
 
   /** Rejects with `usage.wrong` when it has been started already. */
@@ -86,13 +105,23 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#receive = undefined;
   }
 
-  /** Rejects with `command.actuation` when the car is off, has no such bus or cannot take such a frame. */
+  /**
+   * Rejects with `command.actuation` when the car is off, has no such bus, cannot take such a frame, or sleeps and is
+   * not woken by it.
+   */
   async send(frame: OutgoingFrame): Promise<void> {
     if (this.#receive === undefined) throw refusal('the simulated car is not running');
-    if (this.#sleep > 0) throw refusal('its bus sleeps');
     if (!this.buses.includes(frame.bus)) throw refusal(`it has no bus ${frame.bus}, only ${this.buses.join(', ')}`);
     if ((frame.flags & FD) !== 0 || frame.data.length > 8) throw refusal('its bus carries classic frames only');
-    this.#vehicle.lock.receive(frame, this.#clock.monotonic());
+    if (this.#sleep > 0) {
+      if (!this.#vehicle.wokenBy(frame)) throw refusal('its bus sleeps');
+      this.#oversleep();
+    }
+    this.#vehicle.receive(frame, this.#clock.monotonic());
+    if (this.#sleep > 0) {
+      this.#await(this.#due - this.#sleep);
+      this.#wait();
+    }
   }
 
   /** What a later car takes as `restore`: place, odometer, levels, temperatures, lock. */
@@ -126,6 +155,15 @@ export class SimulatedCar implements FrameSource, FrameSender {
       // A receiver that throws is its owner's to mend; the bus goes on.
       if (this.#receive !== undefined) this.#wait();
     }
+  }
+
+  /** Lets the whole ticks pass that it has slept so far. */
+  #oversleep(): void {
+    const slept = this.#sleep - Math.max(0, this.#due - this.#clock.monotonic());
+    const ticks = Math.floor(slept / TICK);
+    this.#vehicle.step(ticks * TICK);
+    this.#tick += ticks;
+    this.#sleep -= ticks * TICK;
   }
 
   #wake(): void {

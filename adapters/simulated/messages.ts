@@ -30,7 +30,6 @@ const ICE = 3;
 /** Tyre pressure at 20 degC, bar, and what a degree adds. */
 const PRESSURE = 2.4;
 const PRESSURE_PER_DEGREE = 0.008;
-const CABIN = 20.5;
 const MAX_INSTANT = 102.2;
 
 const wheels = ['FL', 'FR', 'RL', 'RR'] as const;
@@ -64,11 +63,11 @@ export const transmissions: readonly Transmission[] = [
     message: 'MOTION',
     cycle: 20,
     secured: true,
-    values: ({ scene, motion, drivetrain }) => ({
-      Speed: motion.speed * 3.6,
+    values: ({ scene, motion, drivetrain, speed }) => ({
+      Speed: speed,
       Acceleration: Math.max(-HARDEST, Math.min(HARDEST, motion.acceleration)),
       GearRatio: scene.powertrain === 'Running' ? `Ratio${drivetrain.gear(motion.speed)}` : 'Neutral',
-      Moving: yes(motion.speed > 0),
+      Moving: yes(speed > 0),
     }),
   },
   {
@@ -95,22 +94,24 @@ export const transmissions: readonly Transmission[] = [
     message: 'BODY',
     cycle: 100,
     secured: true,
-    values: ({ scene, lock }) => ({
+    values: ({ scene, units: { lock, horn, immobilizer } }) => ({
       DoorFL: open(scene.driverDoorOpen),
       DoorFR: open(scene.passengerDoorOpen),
-      LockState: lock.locked ? 'Locked' : 'Unlocked',
-      LockMotor: lock.turning ? 'Turning' : 'Still',
+      LockState: lock.on ? 'Locked' : 'Unlocked',
+      LockMotor: lock.moving ? 'Turning' : 'Still',
       KeyPresent: yes(scene.keyPresent),
+      HornSounding: yes(horn.on),
+      ImmobilizerActive: yes(immobilizer.on),
     }),
   },
   {
     message: 'LIGHTS',
     cycle: 100,
-    values: ({ scene }) => ({
-      TurnFL: on(scene.indicator === 'Left'),
-      TurnRL: on(scene.indicator === 'Left'),
-      TurnFR: on(scene.indicator === 'Right'),
-      TurnRR: on(scene.indicator === 'Right'),
+    values: ({ scene, units: { hazard } }) => ({
+      TurnFL: on(hazard.on || scene.indicator === 'Left'),
+      TurnRL: on(hazard.on || scene.indicator === 'Left'),
+      TurnFR: on(hazard.on || scene.indicator === 'Right'),
+      TurnRR: on(hazard.on || scene.indicator === 'Right'),
       FogRL: on(scene.rain === 'Heavy'),
       FogRR: on(scene.rain === 'Heavy'),
       LowBeam: on(scene.ignition === 'Start' && (scene.night || scene.rain !== 'None')),
@@ -128,7 +129,13 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'CLIMATE',
     cycle: 500,
-    values: ({ outside }) => ({ OutsideTemp: outside, CabinTemp: CABIN }),
+    values: ({ outside, units: { climate } }) => ({
+      OutsideTemp: outside,
+      PreconditioningState: climate.state,
+      StartingCause: climate.state === 'Enabled' ? 'Immediate' : 'None',
+      FailureCause: climate.failure,
+      CabinTemp: climate.cabin,
+    }),
   },
   {
     message: 'BATTERY12V',
@@ -136,7 +143,7 @@ export const transmissions: readonly Transmission[] = [
     while: 'Charging',
     values: ({ voltage, scene }) => ({
       Voltage: voltage,
-      StateOfHealth: 91,
+      StateOfHealth: scene.battery12V,
       Current: scene.powertrain === 'Running' || scene.charging ? 6.5 : -0.4,
     }),
   },
@@ -156,14 +163,15 @@ export const transmissions: readonly Transmission[] = [
     message: 'CHARGING',
     cycle: 200,
     while: 'Charging',
-    values: ({ drivetrain, scene }) => {
+    values: ({ drivetrain, scene, units: { charger } }) => {
       const charging = drivetrain.chargingPower(scene) > 0;
+      const level = scene.quick ? 'Level5' : 'Level3';
       return {
         Plugged: yes(scene.plugged),
         Status: drivetrain.chargingStatus(scene),
         Mode: !charging ? 'No' : scene.quick ? 'Quick' : 'Slow',
-        Type: 'Full',
-        PowerLevel: !charging ? 'None' : scene.quick ? 'Level5' : 'Level3',
+        Type: charger.partial ? 'Partial' : 'Full',
+        PowerLevel: charger.level > 0 ? `Level${charger.level}` : charging ? level : 'None',
         Power: drivetrain.chargingPower(scene) / 1000,
         RemainingTime: charging ? drivetrain.chargingTime(scene) : 'SNA',
         Rate: drivetrain.chargingRate(scene),
@@ -238,8 +246,8 @@ export const transmissions: readonly Transmission[] = [
   {
     message: 'ALARM',
     cycle: 200,
-    values: ({ lock, scene }) => ({
-      Activation: (scene.armed ?? (lock.locked && scene.ignition === 'Stop')) ? 'Active' : 'Inactive',
+    values: ({ units: { lock }, scene }) => ({
+      Activation: (scene.armed ?? (lock.on && scene.ignition === 'Stop')) ? 'Active' : 'Inactive',
       Trigger: scene.trigger,
     }),
   },
@@ -283,6 +291,14 @@ export const transmissions: readonly Transmission[] = [
         [`Temp${wheel}`]: Math.round(temperature),
       };
     },
+  },
+  {
+    message: 'NAVIGATION',
+    cycle: 200,
+    values: ({ units: { navigator } }) => ({
+      Transfer: navigator.transfer,
+      Positions: navigator.positions.length,
+    }),
   },
 ];
 

@@ -4,7 +4,11 @@ import type { Motion } from './drive.ts';
 export const lamps = ['Battery12V', 'EngineFault', 'OilPressure', 'TyrePressureFL', 'BrakePads'] as const;
 export type Lamp = (typeof lamps)[number];
 
-/** What the people around the car do at one moment. */
+/** What can be asked for something from the bus. */
+export const parts = ['Network', 'Lock', 'Hazard', 'Horn', 'Charger', 'Climate', 'Immobilizer', 'Navigation'] as const;
+export type Part = (typeof parts)[number];
+
+/** What the people around the car do at one moment, and what is wrong with it. */
 export interface Scene {
   /** How much of the network is awake; `Charging` is the part that a charging car needs. */
   readonly network: 'Asleep' | 'Charging' | 'Awake';
@@ -40,6 +44,20 @@ export interface Scene {
   readonly crash: { readonly side: string; readonly severity: string } | undefined;
   /** Days until the next service. */
   readonly serviceDays: number;
+  /** Charge of the 12 V battery, %. */
+  readonly battery12V: number;
+  /** The car is pushed or towed at this speed, km/h. */
+  readonly rolling: number;
+  /** The station gives no power, or the charger has a fault. */
+  readonly chargingFault: 'None' | 'NoPower' | 'Failure';
+  /** Why preconditioning cannot be, a name of CLIMATE.FailureCause. */
+  readonly climateFault: string;
+  /** Parts that understand requests and do nothing. */
+  readonly deaf: readonly Part[];
+  /** Parts obey so much later than they should, ms. */
+  readonly late: number;
+  /** Messages that are not sent. */
+  readonly silent: readonly string[];
 }
 
 /** A car that nobody is at. */
@@ -67,6 +85,13 @@ export const parked: Scene = {
   privacy: 'None',
   crash: undefined,
   serviceDays: 212,
+  battery12V: 91,
+  rolling: 0,
+  chargingFault: 'None',
+  climateFault: 'None',
+  deaf: [],
+  late: 0,
+  silent: [],
 };
 
 /** `loop`: a day in a few minutes, again and again; `parked`: charging at the kerb; `day`: twenty-four hours. */

@@ -21,6 +21,10 @@ export interface CarState {
   readonly outside: number;
   readonly engineRunning: boolean;
   readonly locked: boolean;
+  readonly immobilized: boolean;
+  /** What charging was limited to, 1 to 5; 0: nothing. */
+  readonly chargeLevel: number;
+  readonly chargePartial: boolean;
   /** State of the noise, 32 bits. */
   readonly noise: number;
 }
@@ -39,6 +43,9 @@ export function newCar(seed: number): CarState {
     outside: 14,
     engineRunning: false,
     locked: false,
+    immobilized: false,
+    chargeLevel: 0,
+    chargePartial: false,
     noise: seed >>> 0,
   };
 }
@@ -53,13 +60,16 @@ const ranges = {
   coolant: [-40, 150],
   oil: [-40, 180],
   outside: [-40, 87],
+  chargeLevel: [0, 5],
   noise: [0, 0xffff_ffff],
 } as const;
 
 /** Reads back what {@link CarState} wrote. Throws `input.malformed` naming the member that is wrong. */
 export function parseState(data: unknown): CarState {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw malformed('it is not an object');
-  const members = data as Readonly<Record<string, unknown>>;
+  // What a car of an earlier version did not know yet is as it leaves the factory.
+  const { immobilized, chargeLevel, chargePartial } = newCar(0);
+  const members: Readonly<Record<string, unknown>> = { immobilized, chargeLevel, chargePartial, ...data };
   if (members['version'] !== 1) throw malformed('version is not 1');
   const number = (name: keyof typeof ranges): number => {
     const value = members[name];
@@ -67,7 +77,7 @@ export function parseState(data: unknown): CarState {
     if (typeof value === 'number' && value >= low && value <= high) return value;
     throw malformed(`${name} is not a number from ${low} to ${high}`);
   };
-  const flag = (name: 'engineRunning' | 'locked'): boolean => {
+  const flag = (name: 'engineRunning' | 'locked' | 'immobilized' | 'chargePartial'): boolean => {
     const value = members[name];
     if (typeof value === 'boolean') return value;
     throw malformed(`${name} is not true or false`);
@@ -84,6 +94,9 @@ export function parseState(data: unknown): CarState {
     outside: number('outside'),
     engineRunning: flag('engineRunning'),
     locked: flag('locked'),
+    immobilized: flag('immobilized'),
+    chargeLevel: number('chargeLevel'),
+    chargePartial: flag('chargePartial'),
     noise: number('noise'),
   };
 }

@@ -101,6 +101,7 @@ class Sender {
 
   due({ scene }: Vehicle, tick: number): boolean {
     if (tick % this.#ticks !== this.#phase || scene.network === 'Asleep') return false;
+    if (scene.silent.includes(this.transmission.message)) return false;
     const { while: condition } = this.transmission;
     if (scene.network === 'Charging') return condition === 'Charging';
     return condition !== 'Ignition' || scene.ignition !== 'Stop';

@@ -1,15 +1,18 @@
-import type { MessageCodec } from '../../agent/ports.ts';
+import type { MessageCodec, OutgoingFrame } from '../../agent/ports.ts';
+import { ControlUnits } from './control-units.ts';
 import { day } from './day.ts';
 import { Day } from './day-scenario.ts';
 import type { Motion } from './drive.ts';
-import { Drivetrain } from './drivetrain.ts';
-import { CentralLock } from './lock.ts';
+import { Drivetrain, USABLE } from './drivetrain.ts';
+import { Injections, type When } from './injections.ts';
 import { Loop } from './loop.ts';
 import { Noise } from './noise.ts';
 import { type Place, Route } from './route.ts';
-import type { Scenario, ScenarioName, Scene } from './scenario.ts';
+import type { Part, Scenario, ScenarioName, Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 
+/** Network management keeps the network awake for so long after it was asked to, ms. */
+const WOKEN = 60_000;
 /** Curvature above which the driver indicates a bend, 1/m. */
 const TURN = 0.03;
 /** A receiver needs this long after power-on for its first fix, ms. */
@@ -28,7 +31,7 @@ const STEERING_RATE = 0.4;
 
 /** The car as physics: what is true of it at the moment it has been stepped to. */
 export class Vehicle {
-  readonly lock: CentralLock;
+  readonly units: ControlUnits;
   readonly drivetrain: Drivetrain;
   motion: Motion;
   scene: Scene;
@@ -44,24 +47,32 @@ export class Vehicle {
   readonly #route = new Route();
   readonly #scenario: Scenario;
   readonly #noise: Noise;
+  readonly #injections = new Injections();
+  /** The scene but for what control units make of it. */
+  #script: Scene;
   #elapsed: number;
   /** At the begin of the scenario, m. */
   #odometer: number;
   /** ms since power-on or since the network woke up */
   #awake = 0;
+  /** Identifier by which the network is woken, and ms that it then still stays awake. */
+  readonly #wake: number;
+  #woken = 0;
   /** Odometer when the ignition was switched on, m. */
   #tripStart: number;
 
   constructor(codec: MessageCodec, scenario: ScenarioName, state: CarState, obey: boolean) {
     this.#scenario = scenario === 'day' ? new Day(this.#route, day) : new Loop(this.#route, scenario === 'loop');
     this.#noise = new Noise(state.noise);
+    this.#wake = codec.encode('NETWORK_MANAGEMENT', {}).id;
     this.#elapsed = state.elapsed % this.#scenario.period;
     this.#odometer = state.odometer;
     this.outside = state.outside;
-    this.drivetrain = new Drivetrain(state);
-    this.lock = new CentralLock(codec, state.locked, obey);
+    this.units = new ControlUnits(codec, state, (part) => (obey ? this.#answer(part) : undefined));
+    this.drivetrain = new Drivetrain(state, this.units.charger);
     this.motion = this.#scenario.motion(this.#elapsed);
-    this.scene = this.#scene();
+    this.#script = this.#scene();
+    this.scene = this.#effective();
     this.place = this.#route.at(this.#along);
     this.#tripStart = this.odometer;
   }
@@ -88,7 +99,7 @@ export class Vehicle {
 
   /** Time until the network wakes up, ms; 0: it is awake. */
   get asleep(): number {
-    return this.#scenario.asleep(this.#elapsed);
+    return this.#woken > 0 ? 0 : this.#scenario.asleep(this.#elapsed);
   }
 
   /** What the accelerometer measures `later` ms from now, m/s². */
@@ -97,20 +108,50 @@ export class Vehicle {
     return { longitudinal: acceleration, lateral: (speed * this.yawRate) / DEGREES, vertical: GRAVITY };
   }
 
+  /** As the speedometer has it, km/h. */
+  get speed(): number {
+    return this.motion.speed * 3.6 + this.scene.rolling;
+  }
+
+  /** A network that sleeps is woken by this frame. */
+  wokenBy(frame: OutgoingFrame): boolean {
+    return frame.id === this.#wake && !this.#script.deaf.includes('Network');
+  }
+
+  /** A frame from the bus, `at` ms of monotonic time. */
+  receive(frame: OutgoingFrame, at: number): void {
+    if (frame.id === this.#wake && this.#answer('Network') !== undefined) this.#woken = WOKEN;
+    this.units.receive(frame, at);
+  }
+
+  /** From now on, or from `when` on, this is otherwise than the scenario has it. */
+  inject(changes: Partial<Scene>, when?: When): void {
+    this.#injections.add(changes, when);
+  }
+
+  /** Everything is as the scenario has it again, and nothing waits to happen. */
+  release(): void {
+    this.#injections.clear();
+  }
+
   /** Lets `ms` pass. */
   step(ms: number): void {
     this.#awake += ms;
-    this.lock.step(ms);
-    if (this.#scenario.passes) this.#elapsed += ms;
-    if (this.#elapsed >= this.#scenario.period) {
-      this.#elapsed -= this.#scenario.period;
-      this.#odometer += this.#scenario.way;
-    }
+    this.#woken = Math.max(0, this.#woken - ms);
+    this.#injections.step(ms);
     const { ignition, locked } = this.scene;
-    this.motion = this.#scenario.motion(this.#elapsed);
-    this.scene = this.#scene();
+    const before = this.#script;
+    this.#pass(ms);
+    this.units.step(ms, {
+      before,
+      after: this.#script,
+      scene: this.#script,
+      level: (100 * this.drivetrain.charge) / USABLE,
+      speed: this.motion.speed * 3.6 + this.#script.rolling,
+    });
+    this.scene = this.#effective();
     if (ignition === 'Stop' && this.scene.ignition !== 'Stop') this.#tripStart = this.odometer;
-    if (this.scene.locked !== undefined && this.scene.locked !== locked) this.lock.locked = this.scene.locked;
+    if (this.scene.locked !== undefined && this.scene.locked !== locked) this.units.lock.on = this.scene.locked;
     if (this.scene.network === 'Asleep') this.#awake = 0;
     this.place = this.#route.at(this.#along);
     this.#steer(ms);
@@ -131,7 +172,10 @@ export class Vehicle {
       oil,
       outside: this.outside,
       engineRunning,
-      locked: this.lock.locked,
+      locked: this.units.lock.on,
+      immobilized: this.units.immobilizer.on,
+      chargeLevel: this.units.charger.level,
+      chargePartial: this.units.charger.partial,
       noise: this.#noise.state,
     };
   }
@@ -141,11 +185,44 @@ export class Vehicle {
     return this.#route.along(this.motion.distance);
   }
 
+  /** How many ms late a part does what it is asked; undefined: never. */
+  #answer(part: Part): number | undefined {
+    this.#injections.understood(part);
+    const { deaf, late } = this.#script;
+    return deaf.includes(part) ? undefined : late;
+  }
+
+  /** The scenario goes on, unless the next thing in it is that somebody starts a car that cannot be started. */
+  #pass(ms: number): void {
+    const { period, passes, way } = this.#scenario;
+    const [elapsed, odometer] = [this.#elapsed, this.#odometer];
+    if (passes) this.#elapsed += ms;
+    if (this.#elapsed >= period) {
+      this.#elapsed -= period;
+      this.#odometer += way;
+    }
+    this.motion = this.#scenario.motion(this.#elapsed);
+    const next = this.#scene();
+    if (this.units.immobilizer.on && this.scene.powertrain === 'NotRunning' && next.powertrain !== 'NotRunning') {
+      [this.#elapsed, this.#odometer] = [elapsed, odometer];
+      this.motion = this.#scenario.motion(elapsed);
+      this.#script = { ...this.#scene(), ignition: 'StartUp', powertrain: 'NotRunning' };
+    } else this.#script = next;
+  }
+
+  /** The scene with what was chosen from afar. */
+  #effective(): Scene {
+    const charging = this.units.charger.charging(this.#script);
+    const network = this.#woken > 0 ? 'Awake' : this.#script.network;
+    const same = charging === this.#script.charging && network === this.#script.network;
+    return same ? this.#script : { ...this.#script, charging, network };
+  }
+
   #scene(): Scene {
     const along = this.#along;
     const next = this.#route.bends.find((bend) => bend.curvature > TURN && bend.to > along);
     const toBend = next === undefined ? Number.POSITIVE_INFINITY : next.from - along;
-    return this.#scenario.scene(this.#elapsed, this.motion, toBend);
+    return this.#injections.applied(this.#scenario.scene(this.#elapsed, this.motion, toBend));
   }
 
   /** The wheel turns with the bend, as fast as a driver turns it; yaw follows from the way. */

@@ -19,7 +19,7 @@ export const defaultRule: RecordRule = { days: 60, bytes: 16 * mebibyte };
 /** Series by time, of which there may be more than is worth the space. */
 const seriesRules: RecordRules = {
   telemetry: { bytes: 64 * mebibyte },
-  waypoints: { bytes: 16 * mebibyte },
+  waypoint: { bytes: 16 * mebibyte },
 };
 
 export function ruleOf(collection: string, rules: RecordRules): RecordRule {

@@ -1,5 +1,7 @@
+import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { ChannelObserver, Channels } from '../channels.ts';
 import type { Clock } from '../ports.ts';
 import type { Confirmation } from '../profile.ts';
 import type { Status, StatusObserver } from '../status.ts';
@@ -8,20 +10,31 @@ import type { End } from './diagnosis.ts';
 /** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */
 export type Ending = 'shown' | 'late' | End;
 
-interface Waiting {
-  readonly slot: Slot;
-  readonly rule: Confirmation;
-  readonly ends: readonly End[];
-  /** Somebody at the car acted against it; that counts when the result is not shown all the same. */
-  opposed: End | undefined;
-  settle: (ending: Ending) => void;
+export interface WaitOptions {
+  /** What ends it before its time. */
+  readonly ends?: readonly End[];
+  /** Only what is shown after it was not counts: what was handed over before was confirmed in the same way. */
+  readonly anew?: boolean;
 }
 
-/** Watches Status for what the car must show before a command counts as done. */
-export class Confirmations implements StatusObserver {
+interface Waiting {
+  readonly leaf: Slot | Channel;
+  readonly rule: Confirmation;
+  readonly ends: readonly End[];
+  /** The result counts when it is shown; not as long as it may be that of an earlier command. */
+  armed: boolean;
+  /** Somebody at the car acted against it; that counts when the result is not shown all the same. */
+  opposed: End | undefined;
+  /** Only the first ending counts. */
+  readonly settle: (ending: Ending) => void;
+}
+
+/** Watches Status and channels for what the car must show before a command counts as done. */
+export class Confirmations implements StatusObserver, ChannelObserver {
   readonly #status: Status;
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiting>();
+  #channels: Channels | undefined;
 
   constructor(status: Status, clock: Clock) {
     this.#status = status;
@@ -29,44 +42,69 @@ export class Confirmations implements StatusObserver {
     status.observe(this);
   }
 
-  /** True when Status shows the result now, from a reading that is not stale. */
+  /** Watches these too. */
+  hear(channels: Channels): void {
+    this.#channels = channels;
+    channels.observe(this);
+  }
+
+  /** True when the car shows the result now, by a reading that is not stale. */
   shown(rule: Confirmation): boolean {
-    const slot = slotOf(rule);
-    return this.#status.current(slot, this.#clock.now()) && satisfies(rule, this.#status.value(slot));
+    return satisfies(rule, this.#fresh(leafOf(rule)));
   }
 
   /**
-   * Resolves as soon as Status shows the result or changes to one of `ends`, else after `within` ms. An act of the
-   * driver ends nothing by itself: a lock that had its order closes although the engine is started meanwhile.
+   * Resolves as soon as the car shows the result or one of `ends`, else after `within` ms. An act of the driver ends
+   * nothing by itself: a lock that had its order closes although the engine is started meanwhile.
    */
-  async wait(rule: Confirmation, within: number, ends: readonly End[] = []): Promise<Ending> {
-    if (this.shown(rule)) return 'shown';
-    return new Promise<Ending>((resolve) => {
-      const waiting: Waiting = { slot: slotOf(rule), rule, ends, opposed: undefined, settle: resolve };
-      const cancel = this.#clock.after(within, () => {
-        this.#waiting.delete(waiting);
-        // A value that did not change but became fresh again is shown too.
-        resolve(this.shown(rule) ? 'shown' : (waiting.opposed ?? 'late'));
-      });
-      waiting.settle = (ending) => {
-        cancel();
-        this.#waiting.delete(waiting);
-        resolve(ending);
-      };
-      this.#waiting.add(waiting);
+  async wait(rule: Confirmation, within: number, { ends = [], anew = false }: WaitOptions = {}): Promise<Ending> {
+    if (!anew && this.shown(rule)) return 'shown';
+    const leaf = leafOf(rule);
+    const now = this.#fresh(leaf);
+    const armed = !anew || (now !== undefined && !satisfies(rule, now));
+    let settle: (ending: Ending) => void = () => undefined;
+    const settled = new Promise<Ending>((resolve) => {
+      settle = resolve;
     });
+    const waiting: Waiting = { leaf, rule, ends, armed, opposed: undefined, settle };
+    // A value that did not change but became fresh again is shown too.
+    const cancel = this.#clock.after(within, () => settle(!anew && this.shown(rule) ? 'shown' : 'late'));
+    this.#waiting.add(waiting);
+    const ending = await settled;
+    // What the same frame says besides has been seen by now: a cable that is pulled out gives no power either.
+    this.#waiting.delete(waiting);
+    cancel();
+    return ending === 'shown' ? ending : (waiting.opposed ?? ending);
   }
 
   changed(slot: Slot, value: SlotValue): void {
+    this.#saw(slot, value);
+  }
+
+  channel(channel: Channel, value: SlotValue): void {
+    this.#saw(channel, value);
+  }
+
+  #saw(leaf: Slot | Channel, value: SlotValue): void {
     for (const waiting of this.#waiting) {
-      if (waiting.slot === slot && satisfies(waiting.rule, value)) {
-        waiting.settle('shown');
-        continue;
+      if (waiting.leaf === leaf) {
+        const satisfied = satisfies(waiting.rule, value);
+        if (satisfied && waiting.armed) {
+          waiting.settle('shown');
+          continue;
+        }
+        waiting.armed ||= !satisfied;
       }
-      const end = waiting.ends.find((candidate) => candidate.slot === slot && candidate.value === value);
+      const end = waiting.ends.find((candidate) => candidate.slot === leaf && candidate.value === value);
       if (end?.code === 'command.canceled') waiting.opposed ??= end;
       else if (end !== undefined) waiting.settle(end);
     }
+  }
+
+  #fresh(leaf: Slot | Channel): SlotValue | undefined {
+    const now = this.#clock.now();
+    if ('object' in leaf) return this.#status.current(leaf, now) ? this.#status.value(leaf) : undefined;
+    return this.#channels?.fresh(leaf, now) === true ? this.#channels.value(leaf) : undefined;
   }
 }
 
@@ -75,8 +113,8 @@ function satisfies(rule: Confirmation, value: SlotValue | undefined): boolean {
   return value !== undefined && value === rule.equals;
 }
 
-function slotOf(rule: Confirmation): Slot {
-  const slot = slotByPath.get(rule.path);
-  if (slot === undefined) throw new VigieError('configuration.wrong', `Status has no path ${rule.path}`);
-  return slot;
+function leafOf({ path }: Confirmation): Slot | Channel {
+  const leaf = slotByPath.get(path) ?? channelByPath.get(path);
+  if (leaf === undefined) throw new VigieError('configuration.wrong', `there is no path ${path}`);
+  return leaf;
 }

@@ -81,7 +81,7 @@ export function endsOf(action: string): readonly End[] {
 
 export interface Evidence {
   readonly status: StatusReader;
-  readonly channels: Pick<Channels, 'value'> | undefined;
+  readonly channels: Pick<Channels, 'value' | 'fresh'> | undefined;
   /** Paths that the profile feeds, channels included. */
   readonly fed: ReadonlySet<string>;
   /** UTC ms. */
@@ -97,11 +97,14 @@ export function diagnose(action: string, evidence: Evidence): Refusal | undefine
 }
 
 /** A lock that stays open: a door in the way, or a key that must not be locked in. */
-function unlocked({ channels, fed }: Evidence, shows: (on: Slot, value: SlotValue) => boolean): Refusal | undefined {
+function unlocked(
+  { channels, fed, now }: Evidence,
+  shows: (on: Slot, value: SlotValue) => boolean,
+): Refusal | undefined {
   const open = openings.find((opening) => shows(opening, 'Open'));
   if (open !== undefined) return { code: 'command.doorsOpen', detail: `${open.path} is Open` };
   if (keyPresent === undefined || channels === undefined || !fed.has(keyPresent.path)) return undefined;
-  const key = channels.value(keyPresent);
+  const key = channels.fresh(keyPresent, now) ? channels.value(keyPresent) : undefined;
   if (key === true) return { code: 'command.keyInside', detail: 'a key is in the car' };
   if (key === undefined) return { code: 'command.keyPerhapsInside', detail: 'whether a key is in the car is unknown' };
   return undefined;

@@ -1,28 +1,18 @@
+import { VigieError } from '../../protocol/errors.ts';
 import type { Channels } from '../channels.ts';
-import type { Actuator, Clock } from '../ports.ts';
+import type { ActionParameters, Actuator, Clock } from '../ports.ts';
 import type { CommandRule } from '../profile.ts';
 import type { StatusReader } from '../status.ts';
 import type { Confirmations } from './confirmation.ts';
 import { diagnose, endsOf } from './diagnosis.ts';
-import { type Requirement, refuses } from './interlocks.ts';
-import type { Parameters, Plan, Refusal } from './plan.ts';
+import { refuses } from './interlocks.ts';
+import type { Plan, Refusal } from './plan.ts';
 import { defaultLimits, type Limits, type Power } from './power.ts';
 import type { Progress, Reports } from './reports.ts';
 
-/** What the profile says of an action. */
-export interface RemoteRule extends CommandRule {
-  /** Conditions besides those of the table of interlocks. */
-  readonly requires?: readonly Requirement[];
-}
-
-/** An actuator that takes what an action needs beside its name. */
-export interface RemoteActuator extends Pick<Actuator, 'actions'> {
-  actuate(action: string, parameters?: Parameters): Promise<void>;
-}
-
 export interface ExecutionParts {
-  readonly rules: Readonly<Record<string, RemoteRule>>;
-  readonly actuator: RemoteActuator;
+  readonly rules: Readonly<Record<string, CommandRule>>;
+  readonly actuator: Actuator;
   readonly status: StatusReader;
   readonly channels?: Channels;
   readonly fed: ReadonlySet<string>;
@@ -51,12 +41,13 @@ export class Execution {
   }
 
   /** Resolves true when Status comes to show all of the plan in time, without anything being done. */
-  async shown({ actions, effects }: Plan): Promise<boolean> {
+  async shown({ actions, effects, parameters }: Plan): Promise<boolean> {
     const { rules, confirmations } = this.#parts;
     if (actions.length + effects.length === 0) return this.#parts.power.awake();
     const waits = actions.map((action) => {
       const rule = rules[action];
-      return rule === undefined ? 'late' : confirmations.wait(rule.confirm, rule.within);
+      const anew = parameters !== undefined;
+      return rule === undefined ? 'late' : confirmations.wait(rule.confirm, rule.within, { anew });
     });
     return (await Promise.all(waits)).every((ending) => ending === 'shown') && effects.every((effect) => effect.done());
   }
@@ -116,20 +107,22 @@ export class Execution {
 
   async #actuate(
     action: string,
-    parameters: Parameters | undefined,
+    parameters: ActionParameters | undefined,
     allowed: () => Refusal | undefined,
   ): Promise<Refusal | 'done' | 'so already'> {
     const { rules, confirmations, actuator, reports, status, clock, fed } = this.#parts;
-    const rule = rules[action] as RemoteRule;
+    const rule = rules[action] as CommandRule;
     // A destination is handed over each time: that the last one arrived says nothing of this one.
-    if (parameters === undefined && confirmations.shown(rule.confirm)) return 'so already';
+    const anew = parameters !== undefined;
+    if (!anew && confirmations.shown(rule.confirm)) return 'so already';
     const refusal = this.#refuses(action) ?? allowed();
     if (refusal !== undefined) return refusal;
-    const ending = confirmations.wait(rule.confirm, rule.within, endsOf(action));
+    const ending = confirmations.wait(rule.confirm, rule.within, { ends: endsOf(action), anew });
     try {
-      await (parameters === undefined ? actuator.actuate(action) : actuator.actuate(action, parameters));
+      await actuator.actuate(action, parameters);
     } catch (error) {
-      return { code: 'command.actuation', detail: (error as Error).message };
+      const unsupported = error instanceof VigieError && error.code === 'command.unsupported';
+      return { code: unsupported ? error.code : 'command.actuation', detail: (error as Error).message };
     }
     const end = await ending;
     if (reports.stopped || end === 'shown') return 'done';
@@ -141,7 +134,7 @@ export class Execution {
 
   #refuses(action: string): Refusal | undefined {
     const { rules, status, clock, fed } = this.#parts;
-    const { requires } = rules[action] as RemoteRule;
+    const { requires } = rules[action] as CommandRule;
     return refuses(action, { status, fed, now: clock.now(), ...(requires === undefined ? {} : { requires }) });
   }
 

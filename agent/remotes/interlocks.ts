@@ -1,17 +1,8 @@
 import type { ErrorCode, FailureCause } from '../../protocol/errors.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
+import type { Condition, Requirement } from '../profile.ts';
 import type { StatusReader } from '../status.ts';
 import type { Refusal } from './plan.ts';
-
-/** What a path of Status must show, from a reading that is not stale: one of the members beside `path` is there. */
-export interface Condition {
-  readonly path: string;
-  readonly equals?: string | number | boolean;
-  /** For a set: the name that must be in it. */
-  readonly includes?: string;
-  readonly atMost?: number;
-  readonly atLeast?: number;
-}
 
 /** What must hold, as the car itself shows it now, before an action may touch the car. */
 export interface Interlock {
@@ -23,12 +14,6 @@ export interface Interlock {
   readonly demand: string;
   /** Holds also for a car whose profile feeds none of the paths: it has no such part. */
   readonly onlyIfFed?: true;
-}
-
-/** A condition of the profile; it takes the place of what the table says of the same path. */
-export interface Requirement extends Condition {
-  /** Failure cause of the interface. */
-  readonly cause: FailureCause;
 }
 
 /** Above this a door must not open from afar, km/h. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../protocol/errors.ts';
+import type { ActionParameters } from '../ports.ts';
 
 /** Why something is not done, or did not succeed. */
 export interface Refusal {
@@ -6,9 +7,6 @@ export interface Refusal {
   /** For people. */
   readonly detail: string;
 }
-
-/** What an actuation needs beside its name: the positions of a destination. Data of CBOR's types. */
-export type Parameters = Readonly<Record<string, unknown>>;
 
 /** A change of what the agent itself keeps. */
 export interface Effect {
@@ -24,7 +22,7 @@ export interface Effect {
 export interface Plan {
   /** Actions of the profile, e.g. `doors.lock`, one after the other, each until Status shows it. */
   readonly actions: readonly string[];
-  readonly parameters?: Parameters;
+  readonly parameters?: ActionParameters;
   /** Afterwards, in this order. */
   readonly effects: readonly Effect[];
 }

@@ -6,7 +6,8 @@ import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Channels } from '../channels.ts';
 import type { StatusWriter } from '../mapping.ts';
-import type { Clock, Log, Memory, Publisher, SignatureVerifier } from '../ports.ts';
+import type { Actuator, Clock, Log, Memory, Publisher, SignatureVerifier } from '../ports.ts';
+import type { CommandRule } from '../profile.ts';
 import { Schedule } from '../schedule.ts';
 import type { StatusReader } from '../status.ts';
 import { admit, attempt, fromHex, hex, logUnanswered } from './admission.ts';
@@ -15,7 +16,7 @@ import { ignoredMember } from './body.ts';
 import { carRefuses, hidden, powerRefuses, rateRefuses } from './checks.ts';
 import type { Confirmations } from './confirmation.ts';
 import { Errands, type Waker } from './errands.ts';
-import { Execution, type RemoteActuator, type RemoteRule } from './execution.ts';
+import { Execution } from './execution.ts';
 import type { Parts, RemoteKind } from './kind.ts';
 import type { ActionRecord, Ledger } from './ledger.ts';
 import type { Plan, Refusal } from './plan.ts';
@@ -27,8 +28,8 @@ import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 export interface RemotesOptions {
   readonly vin: string;
   readonly kinds: readonly RemoteKind[];
-  readonly rules: Readonly<Record<string, RemoteRule>>;
-  readonly actuator: RemoteActuator;
+  readonly rules: Readonly<Record<string, CommandRule>>;
+  readonly actuator: Actuator;
   readonly verifier: SignatureVerifier;
   readonly ledger: Ledger;
   readonly status: StatusReader;
@@ -95,7 +96,8 @@ export class Remotes {
 
   constructor(options: RemotesOptions) {
     this.#o = options;
-    const { ledger, clock, status, writer, thefts, tracker, zone = DEFAULT_ZONE } = options;
+    const { ledger, clock, status, writer, thefts, tracker, channels, zone = DEFAULT_ZONE } = options;
+    if (channels !== undefined) options.confirmations.hear(channels);
     const now = (): number => clock.now();
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#power = options.power ?? alwaysAwake;

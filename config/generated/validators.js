@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate20;
-var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "longestBackOff": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false };
+var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "longestBackOff": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern4 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 var pattern5 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
@@ -13,7 +13,7 @@ var pattern14 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
 var pattern17 = new RegExp("^[^\\s\\u0000-\\u001f]{1,128}$", "u");
 var pattern18 = new RegExp("^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$", "u");
 var pattern30 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
-var pattern157 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern187 = new RegExp("^[^.\\s]{1,128}$", "u");
 function validate20(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -8856,12 +8856,12 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.trips !== void 0) {
-      let data346 = data.trips;
+    if (data.horn !== void 0) {
+      let data346 = data.horn;
       if (data346 && typeof data346 == "object" && !Array.isArray(data346)) {
         for (const key96 in data346) {
-          if (!(key96 === "grace" || key96 === "moving" || key96 === "silence")) {
-            const err792 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key96 }, message: "must NOT have additional properties" };
+          if (!(key96 === "sounding")) {
+            const err792 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key96 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
               vErrors = [err792];
             } else {
@@ -8870,10 +8870,10 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data346.grace !== void 0) {
-          let data347 = data346.grace;
-          if (!(typeof data347 == "number" && (!(data347 % 1) && !isNaN(data347))) && typeof data347 !== "string") {
-            const err793 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/type", keyword: "type", params: { type: schema31.properties.trips.properties.grace.type }, message: "must be integer,string" };
+        if (data346.sounding !== void 0) {
+          let data347 = data346.sounding;
+          if (!data347 || typeof data347 != "object") {
+            const err793 = { instancePath: instancePath + "/horn/sounding", schemaPath: "#/properties/horn/properties/sounding/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.type }, message: "must be object,array" };
             if (vErrors === null) {
               vErrors = [err793];
             } else {
@@ -8881,9 +8881,9 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (typeof data347 == "number") {
-            if (data347 > 31536e7 || isNaN(data347)) {
-              const err794 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+          if (Array.isArray(data347)) {
+            if (data347.length < 1) {
+              const err794 = { instancePath: instancePath + "/horn/sounding", schemaPath: "#/properties/horn/properties/sounding/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
               if (vErrors === null) {
                 vErrors = [err794];
               } else {
@@ -8891,730 +8891,755 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data347 < 1 || isNaN(data347)) {
-              const err795 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err795];
-              } else {
-                vErrors.push(err795);
-              }
-              errors++;
-            }
-          }
-          if (typeof data347 === "string") {
-            if (!pattern10.test(data347)) {
-              const err796 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-              if (vErrors === null) {
-                vErrors = [err796];
-              } else {
-                vErrors.push(err796);
-              }
-              errors++;
-            }
-          }
-        }
-        if (data346.moving !== void 0) {
-          let data348 = data346.moving;
-          if (typeof data348 == "number") {
-            if (data348 > 50 || isNaN(data348)) {
-              const err797 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 }, message: "must be <= 50" };
-              if (vErrors === null) {
-                vErrors = [err797];
-              } else {
-                vErrors.push(err797);
-              }
-              errors++;
-            }
-            if (data348 <= 0 || isNaN(data348)) {
-              const err798 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err798];
-              } else {
-                vErrors.push(err798);
-              }
-              errors++;
-            }
-          } else {
-            const err799 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-            if (vErrors === null) {
-              vErrors = [err799];
-            } else {
-              vErrors.push(err799);
-            }
-            errors++;
-          }
-        }
-        if (data346.silence !== void 0) {
-          let data349 = data346.silence;
-          if (!(typeof data349 == "number" && (!(data349 % 1) && !isNaN(data349))) && typeof data349 !== "string") {
-            const err800 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/type", keyword: "type", params: { type: schema31.properties.trips.properties.silence.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err800];
-            } else {
-              vErrors.push(err800);
-            }
-            errors++;
-          }
-          if (typeof data349 == "number") {
-            if (data349 > 31536e7 || isNaN(data349)) {
-              const err801 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err801];
-              } else {
-                vErrors.push(err801);
-              }
-              errors++;
-            }
-            if (data349 < 1 || isNaN(data349)) {
-              const err802 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err802];
-              } else {
-                vErrors.push(err802);
-              }
-              errors++;
-            }
-          }
-          if (typeof data349 === "string") {
-            if (!pattern10.test(data349)) {
-              const err803 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-              if (vErrors === null) {
-                vErrors = [err803];
-              } else {
-                vErrors.push(err803);
-              }
-              errors++;
-            }
-          }
-        }
-      } else {
-        const err804 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err804];
-        } else {
-          vErrors.push(err804);
-        }
-        errors++;
-      }
-    }
-    if (data.impact !== void 0) {
-      let data350 = data.impact;
-      if (data350 && typeof data350 == "object" && !Array.isArray(data350)) {
-        for (const key97 in data350) {
-          if (!(key97 === "threshold" || key97 === "speedChange" || key97 === "before" || key97 === "after")) {
-            const err805 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key97 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err805];
-            } else {
-              vErrors.push(err805);
-            }
-            errors++;
-          }
-        }
-        if (data350.threshold !== void 0) {
-          let data351 = data350.threshold;
-          if (typeof data351 == "number") {
-            if (data351 > 1e3 || isNaN(data351)) {
-              const err806 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e3 }, message: "must be <= 1000" };
-              if (vErrors === null) {
-                vErrors = [err806];
-              } else {
-                vErrors.push(err806);
-              }
-              errors++;
-            }
-            if (data351 <= 0 || isNaN(data351)) {
-              const err807 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err807];
-              } else {
-                vErrors.push(err807);
-              }
-              errors++;
-            }
-          } else {
-            const err808 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-            if (vErrors === null) {
-              vErrors = [err808];
-            } else {
-              vErrors.push(err808);
-            }
-            errors++;
-          }
-        }
-        if (data350.speedChange !== void 0) {
-          let data352 = data350.speedChange;
-          if (typeof data352 == "number") {
-            if (data352 > 200 || isNaN(data352)) {
-              const err809 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 }, message: "must be <= 200" };
-              if (vErrors === null) {
-                vErrors = [err809];
-              } else {
-                vErrors.push(err809);
-              }
-              errors++;
-            }
-            if (data352 <= 0 || isNaN(data352)) {
-              const err810 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err810];
-              } else {
-                vErrors.push(err810);
-              }
-              errors++;
-            }
-          } else {
-            const err811 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-            if (vErrors === null) {
-              vErrors = [err811];
-            } else {
-              vErrors.push(err811);
-            }
-            errors++;
-          }
-        }
-        if (data350.before !== void 0) {
-          let data353 = data350.before;
-          if (!(typeof data353 == "number" && (!(data353 % 1) && !isNaN(data353))) && typeof data353 !== "string") {
-            const err812 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/type", keyword: "type", params: { type: schema31.properties.impact.properties.before.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err812];
-            } else {
-              vErrors.push(err812);
-            }
-            errors++;
-          }
-          if (typeof data353 == "number") {
-            if (data353 > 31536e7 || isNaN(data353)) {
-              const err813 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err813];
-              } else {
-                vErrors.push(err813);
-              }
-              errors++;
-            }
-            if (data353 < 1 || isNaN(data353)) {
-              const err814 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err814];
-              } else {
-                vErrors.push(err814);
-              }
-              errors++;
-            }
-          }
-          if (typeof data353 === "string") {
-            if (!pattern10.test(data353)) {
-              const err815 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-              if (vErrors === null) {
-                vErrors = [err815];
-              } else {
-                vErrors.push(err815);
-              }
-              errors++;
-            }
-          }
-        }
-        if (data350.after !== void 0) {
-          let data354 = data350.after;
-          if (!(typeof data354 == "number" && (!(data354 % 1) && !isNaN(data354))) && typeof data354 !== "string") {
-            const err816 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/type", keyword: "type", params: { type: schema31.properties.impact.properties.after.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err816];
-            } else {
-              vErrors.push(err816);
-            }
-            errors++;
-          }
-          if (typeof data354 == "number") {
-            if (data354 > 31536e7 || isNaN(data354)) {
-              const err817 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err817];
-              } else {
-                vErrors.push(err817);
-              }
-              errors++;
-            }
-            if (data354 < 1 || isNaN(data354)) {
-              const err818 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err818];
-              } else {
-                vErrors.push(err818);
-              }
-              errors++;
-            }
-          }
-          if (typeof data354 === "string") {
-            if (!pattern10.test(data354)) {
-              const err819 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-              if (vErrors === null) {
-                vErrors = [err819];
-              } else {
-                vErrors.push(err819);
-              }
-              errors++;
-            }
-          }
-        }
-      } else {
-        const err820 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err820];
-        } else {
-          vErrors.push(err820);
-        }
-        errors++;
-      }
-    }
-    if (data.theft !== void 0) {
-      let data355 = data.theft;
-      if (data355 && typeof data355 == "object" && !Array.isArray(data355)) {
-        for (const key98 in data355) {
-          if (!(key98 === "distance" || key98 === "within")) {
-            const err821 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key98 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err821];
-            } else {
-              vErrors.push(err821);
-            }
-            errors++;
-          }
-        }
-        if (data355.distance !== void 0) {
-          let data356 = data355.distance;
-          if (typeof data356 == "number") {
-            if (data356 > 1e5 || isNaN(data356)) {
-              const err822 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
-              if (vErrors === null) {
-                vErrors = [err822];
-              } else {
-                vErrors.push(err822);
-              }
-              errors++;
-            }
-            if (data356 <= 0 || isNaN(data356)) {
-              const err823 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
-              if (vErrors === null) {
-                vErrors = [err823];
-              } else {
-                vErrors.push(err823);
-              }
-              errors++;
-            }
-          } else {
-            const err824 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-            if (vErrors === null) {
-              vErrors = [err824];
-            } else {
-              vErrors.push(err824);
-            }
-            errors++;
-          }
-        }
-        if (data355.within !== void 0) {
-          let data357 = data355.within;
-          if (!(typeof data357 == "number" && (!(data357 % 1) && !isNaN(data357))) && typeof data357 !== "string") {
-            const err825 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/type", keyword: "type", params: { type: schema31.properties.theft.properties.within.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err825];
-            } else {
-              vErrors.push(err825);
-            }
-            errors++;
-          }
-          if (typeof data357 == "number") {
-            if (data357 > 31536e7 || isNaN(data357)) {
-              const err826 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err826];
-              } else {
-                vErrors.push(err826);
-              }
-              errors++;
-            }
-            if (data357 < 1 || isNaN(data357)) {
-              const err827 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err827];
-              } else {
-                vErrors.push(err827);
-              }
-              errors++;
-            }
-          }
-          if (typeof data357 === "string") {
-            if (!pattern10.test(data357)) {
-              const err828 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-              if (vErrors === null) {
-                vErrors = [err828];
-              } else {
-                vErrors.push(err828);
-              }
-              errors++;
-            }
-          }
-        }
-      } else {
-        const err829 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err829];
-        } else {
-          vErrors.push(err829);
-        }
-        errors++;
-      }
-    }
-    if (data.commands !== void 0) {
-      let data358 = data.commands;
-      if (data358 && typeof data358 == "object" && !Array.isArray(data358)) {
-        for (const key99 in data358) {
-          const _errs848 = errors;
-          if (typeof key99 === "string") {
-            if (!pattern4.test(key99)) {
-              const err830 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key99 };
-              if (vErrors === null) {
-                vErrors = [err830];
-              } else {
-                vErrors.push(err830);
-              }
-              errors++;
-            }
-          } else {
-            const err831 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key99 };
-            if (vErrors === null) {
-              vErrors = [err831];
-            } else {
-              vErrors.push(err831);
-            }
-            errors++;
-          }
-          var valid231 = _errs848 === errors;
-          if (!valid231) {
-            const err832 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key99 }, message: "property name must be valid" };
-            if (vErrors === null) {
-              vErrors = [err832];
-            } else {
-              vErrors.push(err832);
-            }
-            errors++;
-          }
-        }
-        for (const key100 in data358) {
-          let data359 = data358[key100];
-          if (data359 && typeof data359 == "object" && !Array.isArray(data359)) {
-            for (const key101 in data359) {
-              const _errs853 = errors;
-              if (typeof key101 === "string") {
-                if (!pattern4.test(key101)) {
-                  const err833 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key101 };
+            const len66 = data347.length;
+            for (let i66 = 0; i66 < len66; i66++) {
+              let data348 = data347[i66];
+              if (data348 && typeof data348 == "object" && !Array.isArray(data348)) {
+                if (data348.signal === void 0) {
+                  const err795 = { instancePath: instancePath + "/horn/sounding/" + i66, schemaPath: "#/properties/horn/properties/sounding/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
                   if (vErrors === null) {
-                    vErrors = [err833];
+                    vErrors = [err795];
                   } else {
-                    vErrors.push(err833);
+                    vErrors.push(err795);
                   }
                   errors++;
                 }
-              } else {
-                const err834 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key101 };
-                if (vErrors === null) {
-                  vErrors = [err834];
-                } else {
-                  vErrors.push(err834);
-                }
-                errors++;
-              }
-              var valid233 = _errs853 === errors;
-              if (!valid233) {
-                const err835 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key101 }, message: "property name must be valid" };
-                if (vErrors === null) {
-                  vErrors = [err835];
-                } else {
-                  vErrors.push(err835);
-                }
-                errors++;
-              }
-            }
-            for (const key102 in data359) {
-              let data360 = data359[key102];
-              if (data360 && typeof data360 == "object" && !Array.isArray(data360)) {
-                if (data360.send === void 0) {
-                  const err836 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
-                  if (vErrors === null) {
-                    vErrors = [err836];
-                  } else {
-                    vErrors.push(err836);
-                  }
-                  errors++;
-                }
-                if (data360.confirm === void 0) {
-                  const err837 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
-                  if (vErrors === null) {
-                    vErrors = [err837];
-                  } else {
-                    vErrors.push(err837);
-                  }
-                  errors++;
-                }
-                for (const key103 in data360) {
-                  if (!(key103 === "send" || key103 === "confirm" || key103 === "within" || key103 === "requires")) {
-                    const err838 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key103 }, message: "must NOT have additional properties" };
+                for (const key97 in data348) {
+                  if (!(key97 === "signal" || key97 === "bus" || key97 === "scale" || key97 === "offset" || key97 === "invalid" || key97 === "map" || key97 === "timeout" || key97 === "failover")) {
+                    const err796 = { instancePath: instancePath + "/horn/sounding/" + i66, schemaPath: "#/properties/horn/properties/sounding/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key97 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
-                      vErrors = [err838];
+                      vErrors = [err796];
                     } else {
-                      vErrors.push(err838);
+                      vErrors.push(err796);
                     }
                     errors++;
                   }
                 }
-                if (data360.send !== void 0) {
-                  let data361 = data360.send;
-                  if (data361 && typeof data361 == "object" && !Array.isArray(data361)) {
-                    if (data361.message === void 0) {
-                      const err839 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+                if (data348.signal !== void 0) {
+                  let data349 = data348.signal;
+                  if (typeof data349 === "string") {
+                    if (!pattern12.test(data349)) {
+                      const err797 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/signal", schemaPath: "#/properties/horn/properties/sounding/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
-                        vErrors = [err839];
+                        vErrors = [err797];
                       } else {
-                        vErrors.push(err839);
+                        vErrors.push(err797);
                       }
                       errors++;
                     }
-                    if (data361.signals === void 0) {
-                      const err840 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
+                  } else {
+                    const err798 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/signal", schemaPath: "#/properties/horn/properties/sounding/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err798];
+                    } else {
+                      vErrors.push(err798);
+                    }
+                    errors++;
+                  }
+                }
+                if (data348.bus !== void 0) {
+                  let data350 = data348.bus;
+                  if (typeof data350 === "string") {
+                    if (!pattern17.test(data350)) {
+                      const err799 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/bus", schemaPath: "#/properties/horn/properties/sounding/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                       if (vErrors === null) {
-                        vErrors = [err840];
+                        vErrors = [err799];
                       } else {
-                        vErrors.push(err840);
+                        vErrors.push(err799);
                       }
                       errors++;
                     }
-                    for (const key104 in data361) {
-                      if (!(key104 === "bus" || key104 === "message" || key104 === "signals" || key104 === "every" || key104 === "for" || key104 === "counter" || key104 === "checksum")) {
-                        const err841 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key104 }, message: "must NOT have additional properties" };
+                  } else {
+                    const err800 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/bus", schemaPath: "#/properties/horn/properties/sounding/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err800];
+                    } else {
+                      vErrors.push(err800);
+                    }
+                    errors++;
+                  }
+                }
+                if (data348.scale !== void 0) {
+                  if (!(typeof data348.scale == "number")) {
+                    const err801 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/scale", schemaPath: "#/properties/horn/properties/sounding/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err801];
+                    } else {
+                      vErrors.push(err801);
+                    }
+                    errors++;
+                  }
+                }
+                if (data348.offset !== void 0) {
+                  if (!(typeof data348.offset == "number")) {
+                    const err802 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/offset", schemaPath: "#/properties/horn/properties/sounding/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err802];
+                    } else {
+                      vErrors.push(err802);
+                    }
+                    errors++;
+                  }
+                }
+                if (data348.invalid !== void 0) {
+                  let data353 = data348.invalid;
+                  if (Array.isArray(data353)) {
+                    if (data353.length < 1) {
+                      const err803 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/invalid", schemaPath: "#/properties/horn/properties/sounding/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err803];
+                      } else {
+                        vErrors.push(err803);
+                      }
+                      errors++;
+                    }
+                    const len67 = data353.length;
+                    for (let i67 = 0; i67 < len67; i67++) {
+                      if (!(typeof data353[i67] == "number")) {
+                        const err804 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/invalid/" + i67, schemaPath: "#/properties/horn/properties/sounding/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err841];
+                          vErrors = [err804];
                         } else {
-                          vErrors.push(err841);
+                          vErrors.push(err804);
                         }
                         errors++;
                       }
                     }
-                    if (data361.bus !== void 0) {
-                      let data362 = data361.bus;
-                      if (typeof data362 === "string") {
-                        if (!pattern17.test(data362)) {
-                          const err842 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  } else {
+                    const err805 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/invalid", schemaPath: "#/properties/horn/properties/sounding/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err805];
+                    } else {
+                      vErrors.push(err805);
+                    }
+                    errors++;
+                  }
+                }
+                if (data348.map !== void 0) {
+                  let data355 = data348.map;
+                  if (data355 && typeof data355 == "object" && !Array.isArray(data355)) {
+                    for (const key98 in data355) {
+                      const _errs841 = errors;
+                      if (typeof key98 === "string") {
+                        if (!pattern18.test(key98)) {
+                          const err806 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/map", schemaPath: "#/properties/horn/properties/sounding/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key98 };
                           if (vErrors === null) {
-                            vErrors = [err842];
+                            vErrors = [err806];
                           } else {
-                            vErrors.push(err842);
+                            vErrors.push(err806);
                           }
                           errors++;
                         }
                       } else {
-                        const err843 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err807 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/map", schemaPath: "#/properties/horn/properties/sounding/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key98 };
                         if (vErrors === null) {
-                          vErrors = [err843];
+                          vErrors = [err807];
                         } else {
-                          vErrors.push(err843);
+                          vErrors.push(err807);
+                        }
+                        errors++;
+                      }
+                      var valid234 = _errs841 === errors;
+                      if (!valid234) {
+                        const err808 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/map", schemaPath: "#/properties/horn/properties/sounding/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key98 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err808];
+                        } else {
+                          vErrors.push(err808);
                         }
                         errors++;
                       }
                     }
-                    if (data361.message !== void 0) {
-                      let data363 = data361.message;
-                      if (typeof data363 === "string") {
-                        if (!pattern17.test(data363)) {
-                          const err844 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err844];
-                          } else {
-                            vErrors.push(err844);
-                          }
-                          errors++;
-                        }
-                      } else {
-                        const err845 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    for (const key99 in data355) {
+                      let data356 = data355[key99];
+                      if (typeof data356 !== "string" && !(typeof data356 == "number") && typeof data356 !== "boolean" && !Array.isArray(data356)) {
+                        const err809 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/map/" + key99.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/horn/properties/sounding/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
                         if (vErrors === null) {
-                          vErrors = [err845];
+                          vErrors = [err809];
                         } else {
-                          vErrors.push(err845);
+                          vErrors.push(err809);
                         }
                         errors++;
                       }
-                    }
-                    if (data361.signals !== void 0) {
-                      let data364 = data361.signals;
-                      if (data364 && typeof data364 == "object" && !Array.isArray(data364)) {
-                        for (const key105 in data364) {
-                          const _errs868 = errors;
-                          if (typeof key105 === "string") {
-                            if (!pattern157.test(key105)) {
-                              const err846 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key105 };
-                              if (vErrors === null) {
-                                vErrors = [err846];
-                              } else {
-                                vErrors.push(err846);
-                              }
-                              errors++;
-                            }
-                          } else {
-                            const err847 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key105 };
+                      if (Array.isArray(data356)) {
+                        const len68 = data356.length;
+                        for (let i68 = 0; i68 < len68; i68++) {
+                          if (typeof data356[i68] !== "string") {
+                            const err810 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/map/" + key99.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i68, schemaPath: "#/properties/horn/properties/sounding/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err847];
+                              vErrors = [err810];
                             } else {
-                              vErrors.push(err847);
+                              vErrors.push(err810);
                             }
                             errors++;
                           }
-                          var valid237 = _errs868 === errors;
-                          if (!valid237) {
-                            const err848 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key105 }, message: "property name must be valid" };
-                            if (vErrors === null) {
-                              vErrors = [err848];
-                            } else {
-                              vErrors.push(err848);
-                            }
-                            errors++;
-                          }
                         }
-                        for (const key106 in data364) {
-                          let data365 = data364[key106];
-                          if (!(typeof data365 == "number") && typeof data365 !== "string") {
-                            const err849 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key106.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
-                            if (vErrors === null) {
-                              vErrors = [err849];
-                            } else {
-                              vErrors.push(err849);
-                            }
-                            errors++;
-                          }
-                        }
+                      }
+                    }
+                  } else {
+                    const err811 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/map", schemaPath: "#/properties/horn/properties/sounding/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err811];
+                    } else {
+                      vErrors.push(err811);
+                    }
+                    errors++;
+                  }
+                }
+                if (data348.timeout !== void 0) {
+                  let data358 = data348.timeout;
+                  if (!(typeof data358 == "number" && (!(data358 % 1) && !isNaN(data358))) && typeof data358 !== "string") {
+                    const err812 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/timeout", schemaPath: "#/properties/horn/properties/sounding/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err812];
+                    } else {
+                      vErrors.push(err812);
+                    }
+                    errors++;
+                  }
+                  if (typeof data358 == "number") {
+                    if (data358 > 31536e7 || isNaN(data358)) {
+                      const err813 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/timeout", schemaPath: "#/properties/horn/properties/sounding/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err813];
                       } else {
-                        const err850 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                        if (vErrors === null) {
-                          vErrors = [err850];
-                        } else {
-                          vErrors.push(err850);
-                        }
-                        errors++;
+                        vErrors.push(err813);
                       }
+                      errors++;
                     }
-                    if (data361.every !== void 0) {
-                      let data366 = data361.every;
-                      if (!(typeof data366 == "number" && (!(data366 % 1) && !isNaN(data366))) && typeof data366 !== "string") {
-                        const err851 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
-                        if (vErrors === null) {
-                          vErrors = [err851];
-                        } else {
-                          vErrors.push(err851);
-                        }
-                        errors++;
-                      }
-                      if (typeof data366 == "number") {
-                        if (data366 > 31536e7 || isNaN(data366)) {
-                          const err852 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                          if (vErrors === null) {
-                            vErrors = [err852];
-                          } else {
-                            vErrors.push(err852);
-                          }
-                          errors++;
-                        }
-                        if (data366 < 1 || isNaN(data366)) {
-                          const err853 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                          if (vErrors === null) {
-                            vErrors = [err853];
-                          } else {
-                            vErrors.push(err853);
-                          }
-                          errors++;
-                        }
-                      }
-                      if (typeof data366 === "string") {
-                        if (!pattern10.test(data366)) {
-                          const err854 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                          if (vErrors === null) {
-                            vErrors = [err854];
-                          } else {
-                            vErrors.push(err854);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data361.for !== void 0) {
-                      let data367 = data361.for;
-                      if (!(typeof data367 == "number" && (!(data367 % 1) && !isNaN(data367))) && typeof data367 !== "string") {
-                        const err855 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
-                        if (vErrors === null) {
-                          vErrors = [err855];
-                        } else {
-                          vErrors.push(err855);
-                        }
-                        errors++;
-                      }
-                      if (typeof data367 == "number") {
-                        if (data367 > 31536e7 || isNaN(data367)) {
-                          const err856 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                          if (vErrors === null) {
-                            vErrors = [err856];
-                          } else {
-                            vErrors.push(err856);
-                          }
-                          errors++;
-                        }
-                        if (data367 < 1 || isNaN(data367)) {
-                          const err857 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                          if (vErrors === null) {
-                            vErrors = [err857];
-                          } else {
-                            vErrors.push(err857);
-                          }
-                          errors++;
-                        }
-                      }
-                      if (typeof data367 === "string") {
-                        if (!pattern10.test(data367)) {
-                          const err858 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                          if (vErrors === null) {
-                            vErrors = [err858];
-                          } else {
-                            vErrors.push(err858);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data361.counter !== void 0) {
-                      let data368 = data361.counter;
-                      if (typeof data368 === "string") {
-                        if (!pattern17.test(data368)) {
-                          const err859 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err859];
-                          } else {
-                            vErrors.push(err859);
-                          }
-                          errors++;
-                        }
+                    if (data358 < 1 || isNaN(data358)) {
+                      const err814 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/timeout", schemaPath: "#/properties/horn/properties/sounding/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err814];
                       } else {
-                        const err860 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        vErrors.push(err814);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data358 === "string") {
+                    if (!pattern10.test(data358)) {
+                      const err815 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/timeout", schemaPath: "#/properties/horn/properties/sounding/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err815];
+                      } else {
+                        vErrors.push(err815);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data348.failover !== void 0) {
+                  let data359 = data348.failover;
+                  if (!(typeof data359 == "number" && (!(data359 % 1) && !isNaN(data359))) && typeof data359 !== "string") {
+                    const err816 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/failover", schemaPath: "#/properties/horn/properties/sounding/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err816];
+                    } else {
+                      vErrors.push(err816);
+                    }
+                    errors++;
+                  }
+                  if (typeof data359 == "number") {
+                    if (data359 > 31536e7 || isNaN(data359)) {
+                      const err817 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/failover", schemaPath: "#/properties/horn/properties/sounding/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err817];
+                      } else {
+                        vErrors.push(err817);
+                      }
+                      errors++;
+                    }
+                    if (data359 < 1 || isNaN(data359)) {
+                      const err818 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/failover", schemaPath: "#/properties/horn/properties/sounding/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err818];
+                      } else {
+                        vErrors.push(err818);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data359 === "string") {
+                    if (!pattern10.test(data359)) {
+                      const err819 = { instancePath: instancePath + "/horn/sounding/" + i66 + "/failover", schemaPath: "#/properties/horn/properties/sounding/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err819];
+                      } else {
+                        vErrors.push(err819);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err820 = { instancePath: instancePath + "/horn/sounding/" + i66, schemaPath: "#/properties/horn/properties/sounding/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err820];
+                } else {
+                  vErrors.push(err820);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data347 && typeof data347 == "object" && !Array.isArray(data347)) {
+            if (data347.signal === void 0) {
+              const err821 = { instancePath: instancePath + "/horn/sounding", schemaPath: "#/properties/horn/properties/sounding/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err821];
+              } else {
+                vErrors.push(err821);
+              }
+              errors++;
+            }
+            for (const key100 in data347) {
+              if (!(key100 === "signal" || key100 === "bus" || key100 === "scale" || key100 === "offset" || key100 === "invalid" || key100 === "map" || key100 === "timeout" || key100 === "failover")) {
+                const err822 = { instancePath: instancePath + "/horn/sounding", schemaPath: "#/properties/horn/properties/sounding/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key100 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err822];
+                } else {
+                  vErrors.push(err822);
+                }
+                errors++;
+              }
+            }
+            if (data347.signal !== void 0) {
+              let data360 = data347.signal;
+              if (typeof data360 === "string") {
+                if (!pattern12.test(data360)) {
+                  const err823 = { instancePath: instancePath + "/horn/sounding/signal", schemaPath: "#/properties/horn/properties/sounding/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err823];
+                  } else {
+                    vErrors.push(err823);
+                  }
+                  errors++;
+                }
+              } else {
+                const err824 = { instancePath: instancePath + "/horn/sounding/signal", schemaPath: "#/properties/horn/properties/sounding/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err824];
+                } else {
+                  vErrors.push(err824);
+                }
+                errors++;
+              }
+            }
+            if (data347.bus !== void 0) {
+              let data361 = data347.bus;
+              if (typeof data361 === "string") {
+                if (!pattern17.test(data361)) {
+                  const err825 = { instancePath: instancePath + "/horn/sounding/bus", schemaPath: "#/properties/horn/properties/sounding/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err825];
+                  } else {
+                    vErrors.push(err825);
+                  }
+                  errors++;
+                }
+              } else {
+                const err826 = { instancePath: instancePath + "/horn/sounding/bus", schemaPath: "#/properties/horn/properties/sounding/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err826];
+                } else {
+                  vErrors.push(err826);
+                }
+                errors++;
+              }
+            }
+            if (data347.scale !== void 0) {
+              if (!(typeof data347.scale == "number")) {
+                const err827 = { instancePath: instancePath + "/horn/sounding/scale", schemaPath: "#/properties/horn/properties/sounding/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err827];
+                } else {
+                  vErrors.push(err827);
+                }
+                errors++;
+              }
+            }
+            if (data347.offset !== void 0) {
+              if (!(typeof data347.offset == "number")) {
+                const err828 = { instancePath: instancePath + "/horn/sounding/offset", schemaPath: "#/properties/horn/properties/sounding/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err828];
+                } else {
+                  vErrors.push(err828);
+                }
+                errors++;
+              }
+            }
+            if (data347.invalid !== void 0) {
+              let data364 = data347.invalid;
+              if (Array.isArray(data364)) {
+                if (data364.length < 1) {
+                  const err829 = { instancePath: instancePath + "/horn/sounding/invalid", schemaPath: "#/properties/horn/properties/sounding/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err829];
+                  } else {
+                    vErrors.push(err829);
+                  }
+                  errors++;
+                }
+                const len69 = data364.length;
+                for (let i69 = 0; i69 < len69; i69++) {
+                  if (!(typeof data364[i69] == "number")) {
+                    const err830 = { instancePath: instancePath + "/horn/sounding/invalid/" + i69, schemaPath: "#/properties/horn/properties/sounding/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err830];
+                    } else {
+                      vErrors.push(err830);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err831 = { instancePath: instancePath + "/horn/sounding/invalid", schemaPath: "#/properties/horn/properties/sounding/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err831];
+                } else {
+                  vErrors.push(err831);
+                }
+                errors++;
+              }
+            }
+            if (data347.map !== void 0) {
+              let data366 = data347.map;
+              if (data366 && typeof data366 == "object" && !Array.isArray(data366)) {
+                for (const key101 in data366) {
+                  const _errs867 = errors;
+                  if (typeof key101 === "string") {
+                    if (!pattern18.test(key101)) {
+                      const err832 = { instancePath: instancePath + "/horn/sounding/map", schemaPath: "#/properties/horn/properties/sounding/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key101 };
+                      if (vErrors === null) {
+                        vErrors = [err832];
+                      } else {
+                        vErrors.push(err832);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err833 = { instancePath: instancePath + "/horn/sounding/map", schemaPath: "#/properties/horn/properties/sounding/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key101 };
+                    if (vErrors === null) {
+                      vErrors = [err833];
+                    } else {
+                      vErrors.push(err833);
+                    }
+                    errors++;
+                  }
+                  var valid241 = _errs867 === errors;
+                  if (!valid241) {
+                    const err834 = { instancePath: instancePath + "/horn/sounding/map", schemaPath: "#/properties/horn/properties/sounding/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key101 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err834];
+                    } else {
+                      vErrors.push(err834);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key102 in data366) {
+                  let data367 = data366[key102];
+                  if (typeof data367 !== "string" && !(typeof data367 == "number") && typeof data367 !== "boolean" && !Array.isArray(data367)) {
+                    const err835 = { instancePath: instancePath + "/horn/sounding/map/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/horn/properties/sounding/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err835];
+                    } else {
+                      vErrors.push(err835);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data367)) {
+                    const len70 = data367.length;
+                    for (let i70 = 0; i70 < len70; i70++) {
+                      if (typeof data367[i70] !== "string") {
+                        const err836 = { instancePath: instancePath + "/horn/sounding/map/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i70, schemaPath: "#/properties/horn/properties/sounding/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err860];
+                          vErrors = [err836];
                         } else {
-                          vErrors.push(err860);
+                          vErrors.push(err836);
                         }
                         errors++;
                       }
                     }
-                    if (data361.checksum !== void 0) {
-                      let data369 = data361.checksum;
-                      if (data369 && typeof data369 == "object" && !Array.isArray(data369)) {
-                        if (data369.signal === void 0) {
-                          const err861 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  }
+                }
+              } else {
+                const err837 = { instancePath: instancePath + "/horn/sounding/map", schemaPath: "#/properties/horn/properties/sounding/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err837];
+                } else {
+                  vErrors.push(err837);
+                }
+                errors++;
+              }
+            }
+            if (data347.timeout !== void 0) {
+              let data369 = data347.timeout;
+              if (!(typeof data369 == "number" && (!(data369 % 1) && !isNaN(data369))) && typeof data369 !== "string") {
+                const err838 = { instancePath: instancePath + "/horn/sounding/timeout", schemaPath: "#/properties/horn/properties/sounding/properties/timeout/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err838];
+                } else {
+                  vErrors.push(err838);
+                }
+                errors++;
+              }
+              if (typeof data369 == "number") {
+                if (data369 > 31536e7 || isNaN(data369)) {
+                  const err839 = { instancePath: instancePath + "/horn/sounding/timeout", schemaPath: "#/properties/horn/properties/sounding/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err839];
+                  } else {
+                    vErrors.push(err839);
+                  }
+                  errors++;
+                }
+                if (data369 < 1 || isNaN(data369)) {
+                  const err840 = { instancePath: instancePath + "/horn/sounding/timeout", schemaPath: "#/properties/horn/properties/sounding/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err840];
+                  } else {
+                    vErrors.push(err840);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data369 === "string") {
+                if (!pattern10.test(data369)) {
+                  const err841 = { instancePath: instancePath + "/horn/sounding/timeout", schemaPath: "#/properties/horn/properties/sounding/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err841];
+                  } else {
+                    vErrors.push(err841);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data347.failover !== void 0) {
+              let data370 = data347.failover;
+              if (!(typeof data370 == "number" && (!(data370 % 1) && !isNaN(data370))) && typeof data370 !== "string") {
+                const err842 = { instancePath: instancePath + "/horn/sounding/failover", schemaPath: "#/properties/horn/properties/sounding/properties/failover/type", keyword: "type", params: { type: schema31.properties.horn.properties.sounding.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err842];
+                } else {
+                  vErrors.push(err842);
+                }
+                errors++;
+              }
+              if (typeof data370 == "number") {
+                if (data370 > 31536e7 || isNaN(data370)) {
+                  const err843 = { instancePath: instancePath + "/horn/sounding/failover", schemaPath: "#/properties/horn/properties/sounding/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err843];
+                  } else {
+                    vErrors.push(err843);
+                  }
+                  errors++;
+                }
+                if (data370 < 1 || isNaN(data370)) {
+                  const err844 = { instancePath: instancePath + "/horn/sounding/failover", schemaPath: "#/properties/horn/properties/sounding/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err844];
+                  } else {
+                    vErrors.push(err844);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data370 === "string") {
+                if (!pattern10.test(data370)) {
+                  const err845 = { instancePath: instancePath + "/horn/sounding/failover", schemaPath: "#/properties/horn/properties/sounding/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err845];
+                  } else {
+                    vErrors.push(err845);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err846 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err846];
+        } else {
+          vErrors.push(err846);
+        }
+        errors++;
+      }
+    }
+    if (data.immobilizer !== void 0) {
+      let data371 = data.immobilizer;
+      if (data371 && typeof data371 == "object" && !Array.isArray(data371)) {
+        for (const key103 in data371) {
+          if (!(key103 === "active")) {
+            const err847 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key103 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err847];
+            } else {
+              vErrors.push(err847);
+            }
+            errors++;
+          }
+        }
+        if (data371.active !== void 0) {
+          let data372 = data371.active;
+          if (!data372 || typeof data372 != "object") {
+            const err848 = { instancePath: instancePath + "/immobilizer/active", schemaPath: "#/properties/immobilizer/properties/active/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err848];
+            } else {
+              vErrors.push(err848);
+            }
+            errors++;
+          }
+          if (Array.isArray(data372)) {
+            if (data372.length < 1) {
+              const err849 = { instancePath: instancePath + "/immobilizer/active", schemaPath: "#/properties/immobilizer/properties/active/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err849];
+              } else {
+                vErrors.push(err849);
+              }
+              errors++;
+            }
+            const len71 = data372.length;
+            for (let i71 = 0; i71 < len71; i71++) {
+              let data373 = data372[i71];
+              if (data373 && typeof data373 == "object" && !Array.isArray(data373)) {
+                if (data373.signal === void 0) {
+                  const err850 = { instancePath: instancePath + "/immobilizer/active/" + i71, schemaPath: "#/properties/immobilizer/properties/active/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err850];
+                  } else {
+                    vErrors.push(err850);
+                  }
+                  errors++;
+                }
+                for (const key104 in data373) {
+                  if (!(key104 === "signal" || key104 === "bus" || key104 === "scale" || key104 === "offset" || key104 === "invalid" || key104 === "map" || key104 === "timeout" || key104 === "failover")) {
+                    const err851 = { instancePath: instancePath + "/immobilizer/active/" + i71, schemaPath: "#/properties/immobilizer/properties/active/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key104 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err851];
+                    } else {
+                      vErrors.push(err851);
+                    }
+                    errors++;
+                  }
+                }
+                if (data373.signal !== void 0) {
+                  let data374 = data373.signal;
+                  if (typeof data374 === "string") {
+                    if (!pattern12.test(data374)) {
+                      const err852 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/signal", schemaPath: "#/properties/immobilizer/properties/active/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err852];
+                      } else {
+                        vErrors.push(err852);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err853 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/signal", schemaPath: "#/properties/immobilizer/properties/active/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err853];
+                    } else {
+                      vErrors.push(err853);
+                    }
+                    errors++;
+                  }
+                }
+                if (data373.bus !== void 0) {
+                  let data375 = data373.bus;
+                  if (typeof data375 === "string") {
+                    if (!pattern17.test(data375)) {
+                      const err854 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/bus", schemaPath: "#/properties/immobilizer/properties/active/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err854];
+                      } else {
+                        vErrors.push(err854);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err855 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/bus", schemaPath: "#/properties/immobilizer/properties/active/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err855];
+                    } else {
+                      vErrors.push(err855);
+                    }
+                    errors++;
+                  }
+                }
+                if (data373.scale !== void 0) {
+                  if (!(typeof data373.scale == "number")) {
+                    const err856 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/scale", schemaPath: "#/properties/immobilizer/properties/active/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err856];
+                    } else {
+                      vErrors.push(err856);
+                    }
+                    errors++;
+                  }
+                }
+                if (data373.offset !== void 0) {
+                  if (!(typeof data373.offset == "number")) {
+                    const err857 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/offset", schemaPath: "#/properties/immobilizer/properties/active/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err857];
+                    } else {
+                      vErrors.push(err857);
+                    }
+                    errors++;
+                  }
+                }
+                if (data373.invalid !== void 0) {
+                  let data378 = data373.invalid;
+                  if (Array.isArray(data378)) {
+                    if (data378.length < 1) {
+                      const err858 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/invalid", schemaPath: "#/properties/immobilizer/properties/active/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err858];
+                      } else {
+                        vErrors.push(err858);
+                      }
+                      errors++;
+                    }
+                    const len72 = data378.length;
+                    for (let i72 = 0; i72 < len72; i72++) {
+                      if (!(typeof data378[i72] == "number")) {
+                        const err859 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/invalid/" + i72, schemaPath: "#/properties/immobilizer/properties/active/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                        if (vErrors === null) {
+                          vErrors = [err859];
+                        } else {
+                          vErrors.push(err859);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err860 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/invalid", schemaPath: "#/properties/immobilizer/properties/active/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err860];
+                    } else {
+                      vErrors.push(err860);
+                    }
+                    errors++;
+                  }
+                }
+                if (data373.map !== void 0) {
+                  let data380 = data373.map;
+                  if (data380 && typeof data380 == "object" && !Array.isArray(data380)) {
+                    for (const key105 in data380) {
+                      const _errs900 = errors;
+                      if (typeof key105 === "string") {
+                        if (!pattern18.test(key105)) {
+                          const err861 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/map", schemaPath: "#/properties/immobilizer/properties/active/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key105 };
                           if (vErrors === null) {
                             vErrors = [err861];
                           } else {
@@ -9622,40 +9647,42 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data369.method === void 0) {
-                          const err862 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
-                          if (vErrors === null) {
-                            vErrors = [err862];
-                          } else {
-                            vErrors.push(err862);
-                          }
-                          errors++;
+                      } else {
+                        const err862 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/map", schemaPath: "#/properties/immobilizer/properties/active/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key105 };
+                        if (vErrors === null) {
+                          vErrors = [err862];
+                        } else {
+                          vErrors.push(err862);
                         }
-                        for (const key107 in data369) {
-                          if (!(key107 === "signal" || key107 === "method" || key107 === "dataId")) {
-                            const err863 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key107 }, message: "must NOT have additional properties" };
-                            if (vErrors === null) {
-                              vErrors = [err863];
-                            } else {
-                              vErrors.push(err863);
-                            }
-                            errors++;
-                          }
+                        errors++;
+                      }
+                      var valid251 = _errs900 === errors;
+                      if (!valid251) {
+                        const err863 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/map", schemaPath: "#/properties/immobilizer/properties/active/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key105 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err863];
+                        } else {
+                          vErrors.push(err863);
                         }
-                        if (data369.signal !== void 0) {
-                          let data370 = data369.signal;
-                          if (typeof data370 === "string") {
-                            if (!pattern17.test(data370)) {
-                              const err864 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
-                              if (vErrors === null) {
-                                vErrors = [err864];
-                              } else {
-                                vErrors.push(err864);
-                              }
-                              errors++;
-                            }
-                          } else {
-                            const err865 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        errors++;
+                      }
+                    }
+                    for (const key106 in data380) {
+                      let data381 = data380[key106];
+                      if (typeof data381 !== "string" && !(typeof data381 == "number") && typeof data381 !== "boolean" && !Array.isArray(data381)) {
+                        const err864 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/map/" + key106.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/immobilizer/properties/active/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err864];
+                        } else {
+                          vErrors.push(err864);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data381)) {
+                        const len73 = data381.length;
+                        for (let i73 = 0; i73 < len73; i73++) {
+                          if (typeof data381[i73] !== "string") {
+                            const err865 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/map/" + key106.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i73, schemaPath: "#/properties/immobilizer/properties/active/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
                               vErrors = [err865];
                             } else {
@@ -9664,213 +9691,218 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data369.method !== void 0) {
-                          let data371 = data369.method;
-                          if (typeof data371 !== "string") {
-                            const err866 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err866];
-                            } else {
-                              vErrors.push(err866);
-                            }
-                            errors++;
-                          }
-                          if (!(data371 === "sum" || data371 === "xor" || data371 === "crc8-j1850" || data371 === "autosar-p1" || data371 === "autosar-p2")) {
-                            const err867 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
-                            if (vErrors === null) {
-                              vErrors = [err867];
-                            } else {
-                              vErrors.push(err867);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data369.dataId !== void 0) {
-                          let data372 = data369.dataId;
-                          if (!(typeof data372 == "number" && (!(data372 % 1) && !isNaN(data372))) && !Array.isArray(data372)) {
-                            const err868 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
-                            if (vErrors === null) {
-                              vErrors = [err868];
-                            } else {
-                              vErrors.push(err868);
-                            }
-                            errors++;
-                          }
-                          if (typeof data372 == "number") {
-                            if (data372 > 65535 || isNaN(data372)) {
-                              const err869 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
-                              if (vErrors === null) {
-                                vErrors = [err869];
-                              } else {
-                                vErrors.push(err869);
-                              }
-                              errors++;
-                            }
-                            if (data372 < 0 || isNaN(data372)) {
-                              const err870 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-                              if (vErrors === null) {
-                                vErrors = [err870];
-                              } else {
-                                vErrors.push(err870);
-                              }
-                              errors++;
-                            }
-                          }
-                          if (Array.isArray(data372)) {
-                            if (data372.length > 16) {
-                              const err871 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
-                              if (vErrors === null) {
-                                vErrors = [err871];
-                              } else {
-                                vErrors.push(err871);
-                              }
-                              errors++;
-                            }
-                            if (data372.length < 16) {
-                              const err872 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
-                              if (vErrors === null) {
-                                vErrors = [err872];
-                              } else {
-                                vErrors.push(err872);
-                              }
-                              errors++;
-                            }
-                            const len66 = data372.length;
-                            for (let i66 = 0; i66 < len66; i66++) {
-                              let data373 = data372[i66];
-                              if (!(typeof data373 == "number" && (!(data373 % 1) && !isNaN(data373)))) {
-                                const err873 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-                                if (vErrors === null) {
-                                  vErrors = [err873];
-                                } else {
-                                  vErrors.push(err873);
-                                }
-                                errors++;
-                              }
-                              if (typeof data373 == "number") {
-                                if (data373 > 255 || isNaN(data373)) {
-                                  const err874 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
-                                  if (vErrors === null) {
-                                    vErrors = [err874];
-                                  } else {
-                                    vErrors.push(err874);
-                                  }
-                                  errors++;
-                                }
-                                if (data373 < 0 || isNaN(data373)) {
-                                  const err875 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i66, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-                                  if (vErrors === null) {
-                                    vErrors = [err875];
-                                  } else {
-                                    vErrors.push(err875);
-                                  }
-                                  errors++;
-                                }
-                              }
-                            }
-                          }
-                        }
-                      } else {
-                        const err876 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                        if (vErrors === null) {
-                          vErrors = [err876];
-                        } else {
-                          vErrors.push(err876);
-                        }
-                        errors++;
                       }
                     }
                   } else {
-                    const err877 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err866 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/map", schemaPath: "#/properties/immobilizer/properties/active/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err877];
+                      vErrors = [err866];
                     } else {
-                      vErrors.push(err877);
+                      vErrors.push(err866);
                     }
                     errors++;
                   }
                 }
-                if (data360.confirm !== void 0) {
-                  let data374 = data360.confirm;
-                  if (data374 && typeof data374 == "object" && !Array.isArray(data374)) {
-                    if (data374.path === void 0) {
-                      const err878 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                if (data373.timeout !== void 0) {
+                  let data383 = data373.timeout;
+                  if (!(typeof data383 == "number" && (!(data383 % 1) && !isNaN(data383))) && typeof data383 !== "string") {
+                    const err867 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/timeout", schemaPath: "#/properties/immobilizer/properties/active/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err867];
+                    } else {
+                      vErrors.push(err867);
+                    }
+                    errors++;
+                  }
+                  if (typeof data383 == "number") {
+                    if (data383 > 31536e7 || isNaN(data383)) {
+                      const err868 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/timeout", schemaPath: "#/properties/immobilizer/properties/active/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
                       if (vErrors === null) {
-                        vErrors = [err878];
+                        vErrors = [err868];
                       } else {
-                        vErrors.push(err878);
+                        vErrors.push(err868);
                       }
                       errors++;
                     }
-                    for (const key108 in data374) {
-                      if (!(key108 === "path" || key108 === "equals" || key108 === "includes")) {
-                        const err879 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key108 }, message: "must NOT have additional properties" };
-                        if (vErrors === null) {
-                          vErrors = [err879];
-                        } else {
-                          vErrors.push(err879);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data374.path !== void 0) {
-                      let data375 = data374.path;
-                      if (typeof data375 === "string") {
-                        if (!pattern14.test(data375)) {
-                          const err880 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
-                          if (vErrors === null) {
-                            vErrors = [err880];
-                          } else {
-                            vErrors.push(err880);
-                          }
-                          errors++;
-                        }
+                    if (data383 < 1 || isNaN(data383)) {
+                      const err869 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/timeout", schemaPath: "#/properties/immobilizer/properties/active/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err869];
                       } else {
-                        const err881 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err881];
-                        } else {
-                          vErrors.push(err881);
-                        }
-                        errors++;
+                        vErrors.push(err869);
                       }
+                      errors++;
                     }
-                    if (data374.equals !== void 0) {
-                      let data376 = data374.equals;
-                      if (typeof data376 !== "string" && !(typeof data376 == "number") && typeof data376 !== "boolean") {
-                        const err882 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
-                        if (vErrors === null) {
-                          vErrors = [err882];
-                        } else {
-                          vErrors.push(err882);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data374.includes !== void 0) {
-                      let data377 = data374.includes;
-                      if (typeof data377 === "string") {
-                        if (!pattern5.test(data377)) {
-                          const err883 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
-                          if (vErrors === null) {
-                            vErrors = [err883];
-                          } else {
-                            vErrors.push(err883);
-                          }
-                          errors++;
-                        }
+                  }
+                  if (typeof data383 === "string") {
+                    if (!pattern10.test(data383)) {
+                      const err870 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/timeout", schemaPath: "#/properties/immobilizer/properties/active/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err870];
                       } else {
-                        const err884 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                        if (vErrors === null) {
-                          vErrors = [err884];
-                        } else {
-                          vErrors.push(err884);
-                        }
-                        errors++;
+                        vErrors.push(err870);
                       }
+                      errors++;
                     }
+                  }
+                }
+                if (data373.failover !== void 0) {
+                  let data384 = data373.failover;
+                  if (!(typeof data384 == "number" && (!(data384 % 1) && !isNaN(data384))) && typeof data384 !== "string") {
+                    const err871 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/failover", schemaPath: "#/properties/immobilizer/properties/active/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err871];
+                    } else {
+                      vErrors.push(err871);
+                    }
+                    errors++;
+                  }
+                  if (typeof data384 == "number") {
+                    if (data384 > 31536e7 || isNaN(data384)) {
+                      const err872 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/failover", schemaPath: "#/properties/immobilizer/properties/active/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err872];
+                      } else {
+                        vErrors.push(err872);
+                      }
+                      errors++;
+                    }
+                    if (data384 < 1 || isNaN(data384)) {
+                      const err873 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/failover", schemaPath: "#/properties/immobilizer/properties/active/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err873];
+                      } else {
+                        vErrors.push(err873);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data384 === "string") {
+                    if (!pattern10.test(data384)) {
+                      const err874 = { instancePath: instancePath + "/immobilizer/active/" + i71 + "/failover", schemaPath: "#/properties/immobilizer/properties/active/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err874];
+                      } else {
+                        vErrors.push(err874);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err875 = { instancePath: instancePath + "/immobilizer/active/" + i71, schemaPath: "#/properties/immobilizer/properties/active/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err875];
+                } else {
+                  vErrors.push(err875);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data372 && typeof data372 == "object" && !Array.isArray(data372)) {
+            if (data372.signal === void 0) {
+              const err876 = { instancePath: instancePath + "/immobilizer/active", schemaPath: "#/properties/immobilizer/properties/active/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err876];
+              } else {
+                vErrors.push(err876);
+              }
+              errors++;
+            }
+            for (const key107 in data372) {
+              if (!(key107 === "signal" || key107 === "bus" || key107 === "scale" || key107 === "offset" || key107 === "invalid" || key107 === "map" || key107 === "timeout" || key107 === "failover")) {
+                const err877 = { instancePath: instancePath + "/immobilizer/active", schemaPath: "#/properties/immobilizer/properties/active/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key107 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err877];
+                } else {
+                  vErrors.push(err877);
+                }
+                errors++;
+              }
+            }
+            if (data372.signal !== void 0) {
+              let data385 = data372.signal;
+              if (typeof data385 === "string") {
+                if (!pattern12.test(data385)) {
+                  const err878 = { instancePath: instancePath + "/immobilizer/active/signal", schemaPath: "#/properties/immobilizer/properties/active/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err878];
                   } else {
-                    const err885 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    vErrors.push(err878);
+                  }
+                  errors++;
+                }
+              } else {
+                const err879 = { instancePath: instancePath + "/immobilizer/active/signal", schemaPath: "#/properties/immobilizer/properties/active/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err879];
+                } else {
+                  vErrors.push(err879);
+                }
+                errors++;
+              }
+            }
+            if (data372.bus !== void 0) {
+              let data386 = data372.bus;
+              if (typeof data386 === "string") {
+                if (!pattern17.test(data386)) {
+                  const err880 = { instancePath: instancePath + "/immobilizer/active/bus", schemaPath: "#/properties/immobilizer/properties/active/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err880];
+                  } else {
+                    vErrors.push(err880);
+                  }
+                  errors++;
+                }
+              } else {
+                const err881 = { instancePath: instancePath + "/immobilizer/active/bus", schemaPath: "#/properties/immobilizer/properties/active/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err881];
+                } else {
+                  vErrors.push(err881);
+                }
+                errors++;
+              }
+            }
+            if (data372.scale !== void 0) {
+              if (!(typeof data372.scale == "number")) {
+                const err882 = { instancePath: instancePath + "/immobilizer/active/scale", schemaPath: "#/properties/immobilizer/properties/active/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err882];
+                } else {
+                  vErrors.push(err882);
+                }
+                errors++;
+              }
+            }
+            if (data372.offset !== void 0) {
+              if (!(typeof data372.offset == "number")) {
+                const err883 = { instancePath: instancePath + "/immobilizer/active/offset", schemaPath: "#/properties/immobilizer/properties/active/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err883];
+                } else {
+                  vErrors.push(err883);
+                }
+                errors++;
+              }
+            }
+            if (data372.invalid !== void 0) {
+              let data389 = data372.invalid;
+              if (Array.isArray(data389)) {
+                if (data389.length < 1) {
+                  const err884 = { instancePath: instancePath + "/immobilizer/active/invalid", schemaPath: "#/properties/immobilizer/properties/active/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err884];
+                  } else {
+                    vErrors.push(err884);
+                  }
+                  errors++;
+                }
+                const len74 = data389.length;
+                for (let i74 = 0; i74 < len74; i74++) {
+                  if (!(typeof data389[i74] == "number")) {
+                    const err885 = { instancePath: instancePath + "/immobilizer/active/invalid/" + i74, schemaPath: "#/properties/immobilizer/properties/active/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                     if (vErrors === null) {
                       vErrors = [err885];
                     } else {
@@ -9879,20 +9911,24 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data360.within !== void 0) {
-                  let data378 = data360.within;
-                  if (!(typeof data378 == "number" && (!(data378 % 1) && !isNaN(data378))) && typeof data378 !== "string") {
-                    const err886 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err886];
-                    } else {
-                      vErrors.push(err886);
-                    }
-                    errors++;
-                  }
-                  if (typeof data378 == "number") {
-                    if (data378 > 31536e7 || isNaN(data378)) {
-                      const err887 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              } else {
+                const err886 = { instancePath: instancePath + "/immobilizer/active/invalid", schemaPath: "#/properties/immobilizer/properties/active/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err886];
+                } else {
+                  vErrors.push(err886);
+                }
+                errors++;
+              }
+            }
+            if (data372.map !== void 0) {
+              let data391 = data372.map;
+              if (data391 && typeof data391 == "object" && !Array.isArray(data391)) {
+                for (const key108 in data391) {
+                  const _errs926 = errors;
+                  if (typeof key108 === "string") {
+                    if (!pattern18.test(key108)) {
+                      const err887 = { instancePath: instancePath + "/immobilizer/active/map", schemaPath: "#/properties/immobilizer/properties/active/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key108 };
                       if (vErrors === null) {
                         vErrors = [err887];
                       } else {
@@ -9900,228 +9936,2043 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data378 < 1 || isNaN(data378)) {
-                      const err888 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err888];
-                      } else {
-                        vErrors.push(err888);
-                      }
-                      errors++;
+                  } else {
+                    const err888 = { instancePath: instancePath + "/immobilizer/active/map", schemaPath: "#/properties/immobilizer/properties/active/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key108 };
+                    if (vErrors === null) {
+                      vErrors = [err888];
+                    } else {
+                      vErrors.push(err888);
                     }
+                    errors++;
                   }
-                  if (typeof data378 === "string") {
-                    if (!pattern10.test(data378)) {
-                      const err889 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                      if (vErrors === null) {
-                        vErrors = [err889];
-                      } else {
-                        vErrors.push(err889);
+                  var valid258 = _errs926 === errors;
+                  if (!valid258) {
+                    const err889 = { instancePath: instancePath + "/immobilizer/active/map", schemaPath: "#/properties/immobilizer/properties/active/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key108 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err889];
+                    } else {
+                      vErrors.push(err889);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key109 in data391) {
+                  let data392 = data391[key109];
+                  if (typeof data392 !== "string" && !(typeof data392 == "number") && typeof data392 !== "boolean" && !Array.isArray(data392)) {
+                    const err890 = { instancePath: instancePath + "/immobilizer/active/map/" + key109.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/immobilizer/properties/active/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err890];
+                    } else {
+                      vErrors.push(err890);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data392)) {
+                    const len75 = data392.length;
+                    for (let i75 = 0; i75 < len75; i75++) {
+                      if (typeof data392[i75] !== "string") {
+                        const err891 = { instancePath: instancePath + "/immobilizer/active/map/" + key109.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i75, schemaPath: "#/properties/immobilizer/properties/active/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err891];
+                        } else {
+                          vErrors.push(err891);
+                        }
+                        errors++;
                       }
-                      errors++;
                     }
                   }
                 }
-                if (data360.requires !== void 0) {
-                  let data379 = data360.requires;
-                  if (Array.isArray(data379)) {
-                    if (data379.length < 1) {
-                      const err890 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              } else {
+                const err892 = { instancePath: instancePath + "/immobilizer/active/map", schemaPath: "#/properties/immobilizer/properties/active/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err892];
+                } else {
+                  vErrors.push(err892);
+                }
+                errors++;
+              }
+            }
+            if (data372.timeout !== void 0) {
+              let data394 = data372.timeout;
+              if (!(typeof data394 == "number" && (!(data394 % 1) && !isNaN(data394))) && typeof data394 !== "string") {
+                const err893 = { instancePath: instancePath + "/immobilizer/active/timeout", schemaPath: "#/properties/immobilizer/properties/active/properties/timeout/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err893];
+                } else {
+                  vErrors.push(err893);
+                }
+                errors++;
+              }
+              if (typeof data394 == "number") {
+                if (data394 > 31536e7 || isNaN(data394)) {
+                  const err894 = { instancePath: instancePath + "/immobilizer/active/timeout", schemaPath: "#/properties/immobilizer/properties/active/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err894];
+                  } else {
+                    vErrors.push(err894);
+                  }
+                  errors++;
+                }
+                if (data394 < 1 || isNaN(data394)) {
+                  const err895 = { instancePath: instancePath + "/immobilizer/active/timeout", schemaPath: "#/properties/immobilizer/properties/active/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err895];
+                  } else {
+                    vErrors.push(err895);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data394 === "string") {
+                if (!pattern10.test(data394)) {
+                  const err896 = { instancePath: instancePath + "/immobilizer/active/timeout", schemaPath: "#/properties/immobilizer/properties/active/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err896];
+                  } else {
+                    vErrors.push(err896);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data372.failover !== void 0) {
+              let data395 = data372.failover;
+              if (!(typeof data395 == "number" && (!(data395 % 1) && !isNaN(data395))) && typeof data395 !== "string") {
+                const err897 = { instancePath: instancePath + "/immobilizer/active/failover", schemaPath: "#/properties/immobilizer/properties/active/properties/failover/type", keyword: "type", params: { type: schema31.properties.immobilizer.properties.active.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err897];
+                } else {
+                  vErrors.push(err897);
+                }
+                errors++;
+              }
+              if (typeof data395 == "number") {
+                if (data395 > 31536e7 || isNaN(data395)) {
+                  const err898 = { instancePath: instancePath + "/immobilizer/active/failover", schemaPath: "#/properties/immobilizer/properties/active/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err898];
+                  } else {
+                    vErrors.push(err898);
+                  }
+                  errors++;
+                }
+                if (data395 < 1 || isNaN(data395)) {
+                  const err899 = { instancePath: instancePath + "/immobilizer/active/failover", schemaPath: "#/properties/immobilizer/properties/active/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err899];
+                  } else {
+                    vErrors.push(err899);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data395 === "string") {
+                if (!pattern10.test(data395)) {
+                  const err900 = { instancePath: instancePath + "/immobilizer/active/failover", schemaPath: "#/properties/immobilizer/properties/active/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err900];
+                  } else {
+                    vErrors.push(err900);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err901 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err901];
+        } else {
+          vErrors.push(err901);
+        }
+        errors++;
+      }
+    }
+    if (data.navigation !== void 0) {
+      let data396 = data.navigation;
+      if (data396 && typeof data396 == "object" && !Array.isArray(data396)) {
+        for (const key110 in data396) {
+          if (!(key110 === "received")) {
+            const err902 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key110 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err902];
+            } else {
+              vErrors.push(err902);
+            }
+            errors++;
+          }
+        }
+        if (data396.received !== void 0) {
+          let data397 = data396.received;
+          if (!data397 || typeof data397 != "object") {
+            const err903 = { instancePath: instancePath + "/navigation/received", schemaPath: "#/properties/navigation/properties/received/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.type }, message: "must be object,array" };
+            if (vErrors === null) {
+              vErrors = [err903];
+            } else {
+              vErrors.push(err903);
+            }
+            errors++;
+          }
+          if (Array.isArray(data397)) {
+            if (data397.length < 1) {
+              const err904 = { instancePath: instancePath + "/navigation/received", schemaPath: "#/properties/navigation/properties/received/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err904];
+              } else {
+                vErrors.push(err904);
+              }
+              errors++;
+            }
+            const len76 = data397.length;
+            for (let i76 = 0; i76 < len76; i76++) {
+              let data398 = data397[i76];
+              if (data398 && typeof data398 == "object" && !Array.isArray(data398)) {
+                if (data398.signal === void 0) {
+                  const err905 = { instancePath: instancePath + "/navigation/received/" + i76, schemaPath: "#/properties/navigation/properties/received/items/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                  if (vErrors === null) {
+                    vErrors = [err905];
+                  } else {
+                    vErrors.push(err905);
+                  }
+                  errors++;
+                }
+                for (const key111 in data398) {
+                  if (!(key111 === "signal" || key111 === "bus" || key111 === "scale" || key111 === "offset" || key111 === "invalid" || key111 === "map" || key111 === "timeout" || key111 === "failover")) {
+                    const err906 = { instancePath: instancePath + "/navigation/received/" + i76, schemaPath: "#/properties/navigation/properties/received/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key111 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err906];
+                    } else {
+                      vErrors.push(err906);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.signal !== void 0) {
+                  let data399 = data398.signal;
+                  if (typeof data399 === "string") {
+                    if (!pattern12.test(data399)) {
+                      const err907 = { instancePath: instancePath + "/navigation/received/" + i76 + "/signal", schemaPath: "#/properties/navigation/properties/received/items/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
                       if (vErrors === null) {
-                        vErrors = [err890];
+                        vErrors = [err907];
                       } else {
-                        vErrors.push(err890);
+                        vErrors.push(err907);
                       }
                       errors++;
                     }
-                    const len67 = data379.length;
-                    for (let i67 = 0; i67 < len67; i67++) {
-                      let data380 = data379[i67];
-                      if (data380 && typeof data380 == "object" && !Array.isArray(data380)) {
-                        if (data380.path === void 0) {
-                          const err891 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
-                          if (vErrors === null) {
-                            vErrors = [err891];
-                          } else {
-                            vErrors.push(err891);
-                          }
-                          errors++;
-                        }
-                        if (data380.cause === void 0) {
-                          const err892 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" }, message: "must have required property 'cause'" };
-                          if (vErrors === null) {
-                            vErrors = [err892];
-                          } else {
-                            vErrors.push(err892);
-                          }
-                          errors++;
-                        }
-                        for (const key109 in data380) {
-                          if (!(key109 === "path" || key109 === "equals" || key109 === "includes" || key109 === "atMost" || key109 === "atLeast" || key109 === "cause")) {
-                            const err893 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key109 }, message: "must NOT have additional properties" };
-                            if (vErrors === null) {
-                              vErrors = [err893];
-                            } else {
-                              vErrors.push(err893);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data380.path !== void 0) {
-                          let data381 = data380.path;
-                          if (typeof data381 === "string") {
-                            if (!pattern14.test(data381)) {
-                              const err894 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
-                              if (vErrors === null) {
-                                vErrors = [err894];
-                              } else {
-                                vErrors.push(err894);
-                              }
-                              errors++;
-                            }
-                          } else {
-                            const err895 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err895];
-                            } else {
-                              vErrors.push(err895);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data380.equals !== void 0) {
-                          let data382 = data380.equals;
-                          if (typeof data382 !== "string" && !(typeof data382 == "number") && typeof data382 !== "boolean") {
-                            const err896 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type }, message: "must be string,number,boolean" };
-                            if (vErrors === null) {
-                              vErrors = [err896];
-                            } else {
-                              vErrors.push(err896);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data380.includes !== void 0) {
-                          let data383 = data380.includes;
-                          if (typeof data383 === "string") {
-                            if (!pattern5.test(data383)) {
-                              const err897 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
-                              if (vErrors === null) {
-                                vErrors = [err897];
-                              } else {
-                                vErrors.push(err897);
-                              }
-                              errors++;
-                            }
-                          } else {
-                            const err898 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err898];
-                            } else {
-                              vErrors.push(err898);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data380.atMost !== void 0) {
-                          if (!(typeof data380.atMost == "number")) {
-                            const err899 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                            if (vErrors === null) {
-                              vErrors = [err899];
-                            } else {
-                              vErrors.push(err899);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data380.atLeast !== void 0) {
-                          if (!(typeof data380.atLeast == "number")) {
-                            const err900 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                            if (vErrors === null) {
-                              vErrors = [err900];
-                            } else {
-                              vErrors.push(err900);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data380.cause !== void 0) {
-                          let data386 = data380.cause;
-                          if (typeof data386 !== "string") {
-                            const err901 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err901];
-                            } else {
-                              vErrors.push(err901);
-                            }
-                            errors++;
-                          }
-                          if (!(data386 === "GeneralError" || data386 === "VehicleError" || data386 === "WrongCommand" || data386 === "VehicleConnectionTimeout" || data386 === "MissingRights" || data386 === "NotPossibleDueToVehicleBatteryLevel" || data386 === "NotPossibleDueToVehiclePrivacyLevel" || data386 === "TooManyWakeUpsOverMonth" || data386 === "TooManyRequestInShortTime" || data386 === "SameActionInProgress" || data386 === "NotPossibleDueToVehicleStolenState" || data386 === "VehicleInUse" || data386 === "TooManyRequestSent" || data386 === "DoorsOpen" || data386 === "VehicleErrorOrCidInside" || data386 === "CidInside" || data386 === "ExternalChargingSystemError" || data386 === "VehicleChargingSystemError" || data386 === "VehicleIsNotLocked" || data386 === "CanceledByDriver")) {
-                            const err902 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum }, message: "must be equal to one of the allowed values" };
-                            if (vErrors === null) {
-                              vErrors = [err902];
-                            } else {
-                              vErrors.push(err902);
-                            }
-                            errors++;
-                          }
-                        }
+                  } else {
+                    const err908 = { instancePath: instancePath + "/navigation/received/" + i76 + "/signal", schemaPath: "#/properties/navigation/properties/received/items/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err908];
+                    } else {
+                      vErrors.push(err908);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.bus !== void 0) {
+                  let data400 = data398.bus;
+                  if (typeof data400 === "string") {
+                    if (!pattern17.test(data400)) {
+                      const err909 = { instancePath: instancePath + "/navigation/received/" + i76 + "/bus", schemaPath: "#/properties/navigation/properties/received/items/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err909];
                       } else {
-                        const err903 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i67, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        vErrors.push(err909);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err910 = { instancePath: instancePath + "/navigation/received/" + i76 + "/bus", schemaPath: "#/properties/navigation/properties/received/items/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err910];
+                    } else {
+                      vErrors.push(err910);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.scale !== void 0) {
+                  if (!(typeof data398.scale == "number")) {
+                    const err911 = { instancePath: instancePath + "/navigation/received/" + i76 + "/scale", schemaPath: "#/properties/navigation/properties/received/items/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err911];
+                    } else {
+                      vErrors.push(err911);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.offset !== void 0) {
+                  if (!(typeof data398.offset == "number")) {
+                    const err912 = { instancePath: instancePath + "/navigation/received/" + i76 + "/offset", schemaPath: "#/properties/navigation/properties/received/items/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err912];
+                    } else {
+                      vErrors.push(err912);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.invalid !== void 0) {
+                  let data403 = data398.invalid;
+                  if (Array.isArray(data403)) {
+                    if (data403.length < 1) {
+                      const err913 = { instancePath: instancePath + "/navigation/received/" + i76 + "/invalid", schemaPath: "#/properties/navigation/properties/received/items/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err913];
+                      } else {
+                        vErrors.push(err913);
+                      }
+                      errors++;
+                    }
+                    const len77 = data403.length;
+                    for (let i77 = 0; i77 < len77; i77++) {
+                      if (!(typeof data403[i77] == "number")) {
+                        const err914 = { instancePath: instancePath + "/navigation/received/" + i76 + "/invalid/" + i77, schemaPath: "#/properties/navigation/properties/received/items/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
                         if (vErrors === null) {
-                          vErrors = [err903];
+                          vErrors = [err914];
                         } else {
-                          vErrors.push(err903);
+                          vErrors.push(err914);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err904 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err915 = { instancePath: instancePath + "/navigation/received/" + i76 + "/invalid", schemaPath: "#/properties/navigation/properties/received/items/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                     if (vErrors === null) {
-                      vErrors = [err904];
+                      vErrors = [err915];
                     } else {
-                      vErrors.push(err904);
+                      vErrors.push(err915);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.map !== void 0) {
+                  let data405 = data398.map;
+                  if (data405 && typeof data405 == "object" && !Array.isArray(data405)) {
+                    for (const key112 in data405) {
+                      const _errs959 = errors;
+                      if (typeof key112 === "string") {
+                        if (!pattern18.test(key112)) {
+                          const err916 = { instancePath: instancePath + "/navigation/received/" + i76 + "/map", schemaPath: "#/properties/navigation/properties/received/items/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key112 };
+                          if (vErrors === null) {
+                            vErrors = [err916];
+                          } else {
+                            vErrors.push(err916);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err917 = { instancePath: instancePath + "/navigation/received/" + i76 + "/map", schemaPath: "#/properties/navigation/properties/received/items/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key112 };
+                        if (vErrors === null) {
+                          vErrors = [err917];
+                        } else {
+                          vErrors.push(err917);
+                        }
+                        errors++;
+                      }
+                      var valid268 = _errs959 === errors;
+                      if (!valid268) {
+                        const err918 = { instancePath: instancePath + "/navigation/received/" + i76 + "/map", schemaPath: "#/properties/navigation/properties/received/items/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key112 }, message: "property name must be valid" };
+                        if (vErrors === null) {
+                          vErrors = [err918];
+                        } else {
+                          vErrors.push(err918);
+                        }
+                        errors++;
+                      }
+                    }
+                    for (const key113 in data405) {
+                      let data406 = data405[key113];
+                      if (typeof data406 !== "string" && !(typeof data406 == "number") && typeof data406 !== "boolean" && !Array.isArray(data406)) {
+                        const err919 = { instancePath: instancePath + "/navigation/received/" + i76 + "/map/" + key113.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/navigation/properties/received/items/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.items.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                        if (vErrors === null) {
+                          vErrors = [err919];
+                        } else {
+                          vErrors.push(err919);
+                        }
+                        errors++;
+                      }
+                      if (Array.isArray(data406)) {
+                        const len78 = data406.length;
+                        for (let i78 = 0; i78 < len78; i78++) {
+                          if (typeof data406[i78] !== "string") {
+                            const err920 = { instancePath: instancePath + "/navigation/received/" + i76 + "/map/" + key113.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i78, schemaPath: "#/properties/navigation/properties/received/items/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err920];
+                            } else {
+                              vErrors.push(err920);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                    }
+                  } else {
+                    const err921 = { instancePath: instancePath + "/navigation/received/" + i76 + "/map", schemaPath: "#/properties/navigation/properties/received/items/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err921];
+                    } else {
+                      vErrors.push(err921);
+                    }
+                    errors++;
+                  }
+                }
+                if (data398.timeout !== void 0) {
+                  let data408 = data398.timeout;
+                  if (!(typeof data408 == "number" && (!(data408 % 1) && !isNaN(data408))) && typeof data408 !== "string") {
+                    const err922 = { instancePath: instancePath + "/navigation/received/" + i76 + "/timeout", schemaPath: "#/properties/navigation/properties/received/items/properties/timeout/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.items.properties.timeout.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err922];
+                    } else {
+                      vErrors.push(err922);
+                    }
+                    errors++;
+                  }
+                  if (typeof data408 == "number") {
+                    if (data408 > 31536e7 || isNaN(data408)) {
+                      const err923 = { instancePath: instancePath + "/navigation/received/" + i76 + "/timeout", schemaPath: "#/properties/navigation/properties/received/items/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err923];
+                      } else {
+                        vErrors.push(err923);
+                      }
+                      errors++;
+                    }
+                    if (data408 < 1 || isNaN(data408)) {
+                      const err924 = { instancePath: instancePath + "/navigation/received/" + i76 + "/timeout", schemaPath: "#/properties/navigation/properties/received/items/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err924];
+                      } else {
+                        vErrors.push(err924);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data408 === "string") {
+                    if (!pattern10.test(data408)) {
+                      const err925 = { instancePath: instancePath + "/navigation/received/" + i76 + "/timeout", schemaPath: "#/properties/navigation/properties/received/items/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err925];
+                      } else {
+                        vErrors.push(err925);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data398.failover !== void 0) {
+                  let data409 = data398.failover;
+                  if (!(typeof data409 == "number" && (!(data409 % 1) && !isNaN(data409))) && typeof data409 !== "string") {
+                    const err926 = { instancePath: instancePath + "/navigation/received/" + i76 + "/failover", schemaPath: "#/properties/navigation/properties/received/items/properties/failover/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.items.properties.failover.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err926];
+                    } else {
+                      vErrors.push(err926);
+                    }
+                    errors++;
+                  }
+                  if (typeof data409 == "number") {
+                    if (data409 > 31536e7 || isNaN(data409)) {
+                      const err927 = { instancePath: instancePath + "/navigation/received/" + i76 + "/failover", schemaPath: "#/properties/navigation/properties/received/items/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err927];
+                      } else {
+                        vErrors.push(err927);
+                      }
+                      errors++;
+                    }
+                    if (data409 < 1 || isNaN(data409)) {
+                      const err928 = { instancePath: instancePath + "/navigation/received/" + i76 + "/failover", schemaPath: "#/properties/navigation/properties/received/items/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err928];
+                      } else {
+                        vErrors.push(err928);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data409 === "string") {
+                    if (!pattern10.test(data409)) {
+                      const err929 = { instancePath: instancePath + "/navigation/received/" + i76 + "/failover", schemaPath: "#/properties/navigation/properties/received/items/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err929];
+                      } else {
+                        vErrors.push(err929);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+              } else {
+                const err930 = { instancePath: instancePath + "/navigation/received/" + i76, schemaPath: "#/properties/navigation/properties/received/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err930];
+                } else {
+                  vErrors.push(err930);
+                }
+                errors++;
+              }
+            }
+          }
+          if (data397 && typeof data397 == "object" && !Array.isArray(data397)) {
+            if (data397.signal === void 0) {
+              const err931 = { instancePath: instancePath + "/navigation/received", schemaPath: "#/properties/navigation/properties/received/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+              if (vErrors === null) {
+                vErrors = [err931];
+              } else {
+                vErrors.push(err931);
+              }
+              errors++;
+            }
+            for (const key114 in data397) {
+              if (!(key114 === "signal" || key114 === "bus" || key114 === "scale" || key114 === "offset" || key114 === "invalid" || key114 === "map" || key114 === "timeout" || key114 === "failover")) {
+                const err932 = { instancePath: instancePath + "/navigation/received", schemaPath: "#/properties/navigation/properties/received/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key114 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err932];
+                } else {
+                  vErrors.push(err932);
+                }
+                errors++;
+              }
+            }
+            if (data397.signal !== void 0) {
+              let data410 = data397.signal;
+              if (typeof data410 === "string") {
+                if (!pattern12.test(data410)) {
+                  const err933 = { instancePath: instancePath + "/navigation/received/signal", schemaPath: "#/properties/navigation/properties/received/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, message: 'must match pattern "^[^.\\s]+\\.[^.\\s]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err933];
+                  } else {
+                    vErrors.push(err933);
+                  }
+                  errors++;
+                }
+              } else {
+                const err934 = { instancePath: instancePath + "/navigation/received/signal", schemaPath: "#/properties/navigation/properties/received/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err934];
+                } else {
+                  vErrors.push(err934);
+                }
+                errors++;
+              }
+            }
+            if (data397.bus !== void 0) {
+              let data411 = data397.bus;
+              if (typeof data411 === "string") {
+                if (!pattern17.test(data411)) {
+                  const err935 = { instancePath: instancePath + "/navigation/received/bus", schemaPath: "#/properties/navigation/properties/received/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err935];
+                  } else {
+                    vErrors.push(err935);
+                  }
+                  errors++;
+                }
+              } else {
+                const err936 = { instancePath: instancePath + "/navigation/received/bus", schemaPath: "#/properties/navigation/properties/received/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err936];
+                } else {
+                  vErrors.push(err936);
+                }
+                errors++;
+              }
+            }
+            if (data397.scale !== void 0) {
+              if (!(typeof data397.scale == "number")) {
+                const err937 = { instancePath: instancePath + "/navigation/received/scale", schemaPath: "#/properties/navigation/properties/received/properties/scale/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err937];
+                } else {
+                  vErrors.push(err937);
+                }
+                errors++;
+              }
+            }
+            if (data397.offset !== void 0) {
+              if (!(typeof data397.offset == "number")) {
+                const err938 = { instancePath: instancePath + "/navigation/received/offset", schemaPath: "#/properties/navigation/properties/received/properties/offset/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                if (vErrors === null) {
+                  vErrors = [err938];
+                } else {
+                  vErrors.push(err938);
+                }
+                errors++;
+              }
+            }
+            if (data397.invalid !== void 0) {
+              let data414 = data397.invalid;
+              if (Array.isArray(data414)) {
+                if (data414.length < 1) {
+                  const err939 = { instancePath: instancePath + "/navigation/received/invalid", schemaPath: "#/properties/navigation/properties/received/properties/invalid/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err939];
+                  } else {
+                    vErrors.push(err939);
+                  }
+                  errors++;
+                }
+                const len79 = data414.length;
+                for (let i79 = 0; i79 < len79; i79++) {
+                  if (!(typeof data414[i79] == "number")) {
+                    const err940 = { instancePath: instancePath + "/navigation/received/invalid/" + i79, schemaPath: "#/properties/navigation/properties/received/properties/invalid/items/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                    if (vErrors === null) {
+                      vErrors = [err940];
+                    } else {
+                      vErrors.push(err940);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err905 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key102.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err941 = { instancePath: instancePath + "/navigation/received/invalid", schemaPath: "#/properties/navigation/properties/received/properties/invalid/type", keyword: "type", params: { type: "array" }, message: "must be array" };
                 if (vErrors === null) {
-                  vErrors = [err905];
+                  vErrors = [err941];
                 } else {
-                  vErrors.push(err905);
+                  vErrors.push(err941);
+                }
+                errors++;
+              }
+            }
+            if (data397.map !== void 0) {
+              let data416 = data397.map;
+              if (data416 && typeof data416 == "object" && !Array.isArray(data416)) {
+                for (const key115 in data416) {
+                  const _errs985 = errors;
+                  if (typeof key115 === "string") {
+                    if (!pattern18.test(key115)) {
+                      const err942 = { instancePath: instancePath + "/navigation/received/map", schemaPath: "#/properties/navigation/properties/received/properties/map/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, message: 'must match pattern "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$"', propertyName: key115 };
+                      if (vErrors === null) {
+                        vErrors = [err942];
+                      } else {
+                        vErrors.push(err942);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err943 = { instancePath: instancePath + "/navigation/received/map", schemaPath: "#/properties/navigation/properties/received/properties/map/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key115 };
+                    if (vErrors === null) {
+                      vErrors = [err943];
+                    } else {
+                      vErrors.push(err943);
+                    }
+                    errors++;
+                  }
+                  var valid275 = _errs985 === errors;
+                  if (!valid275) {
+                    const err944 = { instancePath: instancePath + "/navigation/received/map", schemaPath: "#/properties/navigation/properties/received/properties/map/propertyNames", keyword: "propertyNames", params: { propertyName: key115 }, message: "property name must be valid" };
+                    if (vErrors === null) {
+                      vErrors = [err944];
+                    } else {
+                      vErrors.push(err944);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key116 in data416) {
+                  let data417 = data416[key116];
+                  if (typeof data417 !== "string" && !(typeof data417 == "number") && typeof data417 !== "boolean" && !Array.isArray(data417)) {
+                    const err945 = { instancePath: instancePath + "/navigation/received/map/" + key116.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/navigation/properties/received/properties/map/additionalProperties/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.properties.map.additionalProperties.type }, message: "must be string,number,boolean,array" };
+                    if (vErrors === null) {
+                      vErrors = [err945];
+                    } else {
+                      vErrors.push(err945);
+                    }
+                    errors++;
+                  }
+                  if (Array.isArray(data417)) {
+                    const len80 = data417.length;
+                    for (let i80 = 0; i80 < len80; i80++) {
+                      if (typeof data417[i80] !== "string") {
+                        const err946 = { instancePath: instancePath + "/navigation/received/map/" + key116.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + i80, schemaPath: "#/properties/navigation/properties/received/properties/map/additionalProperties/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err946];
+                        } else {
+                          vErrors.push(err946);
+                        }
+                        errors++;
+                      }
+                    }
+                  }
+                }
+              } else {
+                const err947 = { instancePath: instancePath + "/navigation/received/map", schemaPath: "#/properties/navigation/properties/received/properties/map/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err947];
+                } else {
+                  vErrors.push(err947);
+                }
+                errors++;
+              }
+            }
+            if (data397.timeout !== void 0) {
+              let data419 = data397.timeout;
+              if (!(typeof data419 == "number" && (!(data419 % 1) && !isNaN(data419))) && typeof data419 !== "string") {
+                const err948 = { instancePath: instancePath + "/navigation/received/timeout", schemaPath: "#/properties/navigation/properties/received/properties/timeout/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.properties.timeout.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err948];
+                } else {
+                  vErrors.push(err948);
+                }
+                errors++;
+              }
+              if (typeof data419 == "number") {
+                if (data419 > 31536e7 || isNaN(data419)) {
+                  const err949 = { instancePath: instancePath + "/navigation/received/timeout", schemaPath: "#/properties/navigation/properties/received/properties/timeout/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err949];
+                  } else {
+                    vErrors.push(err949);
+                  }
+                  errors++;
+                }
+                if (data419 < 1 || isNaN(data419)) {
+                  const err950 = { instancePath: instancePath + "/navigation/received/timeout", schemaPath: "#/properties/navigation/properties/received/properties/timeout/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err950];
+                  } else {
+                    vErrors.push(err950);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data419 === "string") {
+                if (!pattern10.test(data419)) {
+                  const err951 = { instancePath: instancePath + "/navigation/received/timeout", schemaPath: "#/properties/navigation/properties/received/properties/timeout/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err951];
+                  } else {
+                    vErrors.push(err951);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data397.failover !== void 0) {
+              let data420 = data397.failover;
+              if (!(typeof data420 == "number" && (!(data420 % 1) && !isNaN(data420))) && typeof data420 !== "string") {
+                const err952 = { instancePath: instancePath + "/navigation/received/failover", schemaPath: "#/properties/navigation/properties/received/properties/failover/type", keyword: "type", params: { type: schema31.properties.navigation.properties.received.properties.failover.type }, message: "must be integer,string" };
+                if (vErrors === null) {
+                  vErrors = [err952];
+                } else {
+                  vErrors.push(err952);
+                }
+                errors++;
+              }
+              if (typeof data420 == "number") {
+                if (data420 > 31536e7 || isNaN(data420)) {
+                  const err953 = { instancePath: instancePath + "/navigation/received/failover", schemaPath: "#/properties/navigation/properties/received/properties/failover/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                  if (vErrors === null) {
+                    vErrors = [err953];
+                  } else {
+                    vErrors.push(err953);
+                  }
+                  errors++;
+                }
+                if (data420 < 1 || isNaN(data420)) {
+                  const err954 = { instancePath: instancePath + "/navigation/received/failover", schemaPath: "#/properties/navigation/properties/received/properties/failover/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                  if (vErrors === null) {
+                    vErrors = [err954];
+                  } else {
+                    vErrors.push(err954);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data420 === "string") {
+                if (!pattern10.test(data420)) {
+                  const err955 = { instancePath: instancePath + "/navigation/received/failover", schemaPath: "#/properties/navigation/properties/received/properties/failover/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err955];
+                  } else {
+                    vErrors.push(err955);
+                  }
+                  errors++;
+                }
+              }
+            }
+          }
+        }
+      } else {
+        const err956 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err956];
+        } else {
+          vErrors.push(err956);
+        }
+        errors++;
+      }
+    }
+    if (data.trips !== void 0) {
+      let data421 = data.trips;
+      if (data421 && typeof data421 == "object" && !Array.isArray(data421)) {
+        for (const key117 in data421) {
+          if (!(key117 === "grace" || key117 === "moving" || key117 === "silence")) {
+            const err957 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key117 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err957];
+            } else {
+              vErrors.push(err957);
+            }
+            errors++;
+          }
+        }
+        if (data421.grace !== void 0) {
+          let data422 = data421.grace;
+          if (!(typeof data422 == "number" && (!(data422 % 1) && !isNaN(data422))) && typeof data422 !== "string") {
+            const err958 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/type", keyword: "type", params: { type: schema31.properties.trips.properties.grace.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err958];
+            } else {
+              vErrors.push(err958);
+            }
+            errors++;
+          }
+          if (typeof data422 == "number") {
+            if (data422 > 31536e7 || isNaN(data422)) {
+              const err959 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err959];
+              } else {
+                vErrors.push(err959);
+              }
+              errors++;
+            }
+            if (data422 < 1 || isNaN(data422)) {
+              const err960 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err960];
+              } else {
+                vErrors.push(err960);
+              }
+              errors++;
+            }
+          }
+          if (typeof data422 === "string") {
+            if (!pattern10.test(data422)) {
+              const err961 = { instancePath: instancePath + "/trips/grace", schemaPath: "#/properties/trips/properties/grace/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err961];
+              } else {
+                vErrors.push(err961);
+              }
+              errors++;
+            }
+          }
+        }
+        if (data421.moving !== void 0) {
+          let data423 = data421.moving;
+          if (typeof data423 == "number") {
+            if (data423 > 50 || isNaN(data423)) {
+              const err962 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 }, message: "must be <= 50" };
+              if (vErrors === null) {
+                vErrors = [err962];
+              } else {
+                vErrors.push(err962);
+              }
+              errors++;
+            }
+            if (data423 <= 0 || isNaN(data423)) {
+              const err963 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err963];
+              } else {
+                vErrors.push(err963);
+              }
+              errors++;
+            }
+          } else {
+            const err964 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err964];
+            } else {
+              vErrors.push(err964);
+            }
+            errors++;
+          }
+        }
+        if (data421.silence !== void 0) {
+          let data424 = data421.silence;
+          if (!(typeof data424 == "number" && (!(data424 % 1) && !isNaN(data424))) && typeof data424 !== "string") {
+            const err965 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/type", keyword: "type", params: { type: schema31.properties.trips.properties.silence.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err965];
+            } else {
+              vErrors.push(err965);
+            }
+            errors++;
+          }
+          if (typeof data424 == "number") {
+            if (data424 > 31536e7 || isNaN(data424)) {
+              const err966 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err966];
+              } else {
+                vErrors.push(err966);
+              }
+              errors++;
+            }
+            if (data424 < 1 || isNaN(data424)) {
+              const err967 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err967];
+              } else {
+                vErrors.push(err967);
+              }
+              errors++;
+            }
+          }
+          if (typeof data424 === "string") {
+            if (!pattern10.test(data424)) {
+              const err968 = { instancePath: instancePath + "/trips/silence", schemaPath: "#/properties/trips/properties/silence/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err968];
+              } else {
+                vErrors.push(err968);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err969 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err969];
+        } else {
+          vErrors.push(err969);
+        }
+        errors++;
+      }
+    }
+    if (data.impact !== void 0) {
+      let data425 = data.impact;
+      if (data425 && typeof data425 == "object" && !Array.isArray(data425)) {
+        for (const key118 in data425) {
+          if (!(key118 === "threshold" || key118 === "speedChange" || key118 === "before" || key118 === "after")) {
+            const err970 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key118 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err970];
+            } else {
+              vErrors.push(err970);
+            }
+            errors++;
+          }
+        }
+        if (data425.threshold !== void 0) {
+          let data426 = data425.threshold;
+          if (typeof data426 == "number") {
+            if (data426 > 1e3 || isNaN(data426)) {
+              const err971 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e3 }, message: "must be <= 1000" };
+              if (vErrors === null) {
+                vErrors = [err971];
+              } else {
+                vErrors.push(err971);
+              }
+              errors++;
+            }
+            if (data426 <= 0 || isNaN(data426)) {
+              const err972 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err972];
+              } else {
+                vErrors.push(err972);
+              }
+              errors++;
+            }
+          } else {
+            const err973 = { instancePath: instancePath + "/impact/threshold", schemaPath: "#/properties/impact/properties/threshold/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err973];
+            } else {
+              vErrors.push(err973);
+            }
+            errors++;
+          }
+        }
+        if (data425.speedChange !== void 0) {
+          let data427 = data425.speedChange;
+          if (typeof data427 == "number") {
+            if (data427 > 200 || isNaN(data427)) {
+              const err974 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 }, message: "must be <= 200" };
+              if (vErrors === null) {
+                vErrors = [err974];
+              } else {
+                vErrors.push(err974);
+              }
+              errors++;
+            }
+            if (data427 <= 0 || isNaN(data427)) {
+              const err975 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err975];
+              } else {
+                vErrors.push(err975);
+              }
+              errors++;
+            }
+          } else {
+            const err976 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err976];
+            } else {
+              vErrors.push(err976);
+            }
+            errors++;
+          }
+        }
+        if (data425.before !== void 0) {
+          let data428 = data425.before;
+          if (!(typeof data428 == "number" && (!(data428 % 1) && !isNaN(data428))) && typeof data428 !== "string") {
+            const err977 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/type", keyword: "type", params: { type: schema31.properties.impact.properties.before.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err977];
+            } else {
+              vErrors.push(err977);
+            }
+            errors++;
+          }
+          if (typeof data428 == "number") {
+            if (data428 > 31536e7 || isNaN(data428)) {
+              const err978 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err978];
+              } else {
+                vErrors.push(err978);
+              }
+              errors++;
+            }
+            if (data428 < 1 || isNaN(data428)) {
+              const err979 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err979];
+              } else {
+                vErrors.push(err979);
+              }
+              errors++;
+            }
+          }
+          if (typeof data428 === "string") {
+            if (!pattern10.test(data428)) {
+              const err980 = { instancePath: instancePath + "/impact/before", schemaPath: "#/properties/impact/properties/before/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err980];
+              } else {
+                vErrors.push(err980);
+              }
+              errors++;
+            }
+          }
+        }
+        if (data425.after !== void 0) {
+          let data429 = data425.after;
+          if (!(typeof data429 == "number" && (!(data429 % 1) && !isNaN(data429))) && typeof data429 !== "string") {
+            const err981 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/type", keyword: "type", params: { type: schema31.properties.impact.properties.after.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err981];
+            } else {
+              vErrors.push(err981);
+            }
+            errors++;
+          }
+          if (typeof data429 == "number") {
+            if (data429 > 31536e7 || isNaN(data429)) {
+              const err982 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err982];
+              } else {
+                vErrors.push(err982);
+              }
+              errors++;
+            }
+            if (data429 < 1 || isNaN(data429)) {
+              const err983 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err983];
+              } else {
+                vErrors.push(err983);
+              }
+              errors++;
+            }
+          }
+          if (typeof data429 === "string") {
+            if (!pattern10.test(data429)) {
+              const err984 = { instancePath: instancePath + "/impact/after", schemaPath: "#/properties/impact/properties/after/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err984];
+              } else {
+                vErrors.push(err984);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err985 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err985];
+        } else {
+          vErrors.push(err985);
+        }
+        errors++;
+      }
+    }
+    if (data.theft !== void 0) {
+      let data430 = data.theft;
+      if (data430 && typeof data430 == "object" && !Array.isArray(data430)) {
+        for (const key119 in data430) {
+          if (!(key119 === "distance" || key119 === "within")) {
+            const err986 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key119 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err986];
+            } else {
+              vErrors.push(err986);
+            }
+            errors++;
+          }
+        }
+        if (data430.distance !== void 0) {
+          let data431 = data430.distance;
+          if (typeof data431 == "number") {
+            if (data431 > 1e5 || isNaN(data431)) {
+              const err987 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e5 }, message: "must be <= 100000" };
+              if (vErrors === null) {
+                vErrors = [err987];
+              } else {
+                vErrors.push(err987);
+              }
+              errors++;
+            }
+            if (data431 <= 0 || isNaN(data431)) {
+              const err988 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 }, message: "must be > 0" };
+              if (vErrors === null) {
+                vErrors = [err988];
+              } else {
+                vErrors.push(err988);
+              }
+              errors++;
+            }
+          } else {
+            const err989 = { instancePath: instancePath + "/theft/distance", schemaPath: "#/properties/theft/properties/distance/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err989];
+            } else {
+              vErrors.push(err989);
+            }
+            errors++;
+          }
+        }
+        if (data430.within !== void 0) {
+          let data432 = data430.within;
+          if (!(typeof data432 == "number" && (!(data432 % 1) && !isNaN(data432))) && typeof data432 !== "string") {
+            const err990 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/type", keyword: "type", params: { type: schema31.properties.theft.properties.within.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err990];
+            } else {
+              vErrors.push(err990);
+            }
+            errors++;
+          }
+          if (typeof data432 == "number") {
+            if (data432 > 31536e7 || isNaN(data432)) {
+              const err991 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err991];
+              } else {
+                vErrors.push(err991);
+              }
+              errors++;
+            }
+            if (data432 < 1 || isNaN(data432)) {
+              const err992 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err992];
+              } else {
+                vErrors.push(err992);
+              }
+              errors++;
+            }
+          }
+          if (typeof data432 === "string") {
+            if (!pattern10.test(data432)) {
+              const err993 = { instancePath: instancePath + "/theft/within", schemaPath: "#/properties/theft/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err993];
+              } else {
+                vErrors.push(err993);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err994 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err994];
+        } else {
+          vErrors.push(err994);
+        }
+        errors++;
+      }
+    }
+    if (data.commands !== void 0) {
+      let data433 = data.commands;
+      if (data433 && typeof data433 == "object" && !Array.isArray(data433)) {
+        for (const key120 in data433) {
+          const _errs1025 = errors;
+          if (typeof key120 === "string") {
+            if (!pattern4.test(key120)) {
+              const err995 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key120 };
+              if (vErrors === null) {
+                vErrors = [err995];
+              } else {
+                vErrors.push(err995);
+              }
+              errors++;
+            }
+          } else {
+            const err996 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key120 };
+            if (vErrors === null) {
+              vErrors = [err996];
+            } else {
+              vErrors.push(err996);
+            }
+            errors++;
+          }
+          var valid282 = _errs1025 === errors;
+          if (!valid282) {
+            const err997 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key120 }, message: "property name must be valid" };
+            if (vErrors === null) {
+              vErrors = [err997];
+            } else {
+              vErrors.push(err997);
+            }
+            errors++;
+          }
+        }
+        for (const key121 in data433) {
+          let data434 = data433[key121];
+          if (data434 && typeof data434 == "object" && !Array.isArray(data434)) {
+            for (const key122 in data434) {
+              const _errs1030 = errors;
+              if (typeof key122 === "string") {
+                if (!pattern4.test(key122)) {
+                  const err998 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"', propertyName: key122 };
+                  if (vErrors === null) {
+                    vErrors = [err998];
+                  } else {
+                    vErrors.push(err998);
+                  }
+                  errors++;
+                }
+              } else {
+                const err999 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key122 };
+                if (vErrors === null) {
+                  vErrors = [err999];
+                } else {
+                  vErrors.push(err999);
+                }
+                errors++;
+              }
+              var valid284 = _errs1030 === errors;
+              if (!valid284) {
+                const err1000 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key122 }, message: "property name must be valid" };
+                if (vErrors === null) {
+                  vErrors = [err1000];
+                } else {
+                  vErrors.push(err1000);
+                }
+                errors++;
+              }
+            }
+            for (const key123 in data434) {
+              let data435 = data434[key123];
+              if (data435 && typeof data435 == "object" && !Array.isArray(data435)) {
+                if (data435.send === void 0) {
+                  const err1001 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
+                  if (vErrors === null) {
+                    vErrors = [err1001];
+                  } else {
+                    vErrors.push(err1001);
+                  }
+                  errors++;
+                }
+                if (data435.confirm === void 0) {
+                  const err1002 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
+                  if (vErrors === null) {
+                    vErrors = [err1002];
+                  } else {
+                    vErrors.push(err1002);
+                  }
+                  errors++;
+                }
+                for (const key124 in data435) {
+                  if (!(key124 === "send" || key124 === "confirm" || key124 === "within" || key124 === "requires")) {
+                    const err1003 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key124 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err1003];
+                    } else {
+                      vErrors.push(err1003);
+                    }
+                    errors++;
+                  }
+                }
+                if (data435.send !== void 0) {
+                  let data436 = data435.send;
+                  if (data436 && typeof data436 == "object" && !Array.isArray(data436)) {
+                    if (data436.message === void 0) {
+                      const err1004 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+                      if (vErrors === null) {
+                        vErrors = [err1004];
+                      } else {
+                        vErrors.push(err1004);
+                      }
+                      errors++;
+                    }
+                    if (data436.signals === void 0) {
+                      const err1005 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
+                      if (vErrors === null) {
+                        vErrors = [err1005];
+                      } else {
+                        vErrors.push(err1005);
+                      }
+                      errors++;
+                    }
+                    for (const key125 in data436) {
+                      if (!(key125 === "bus" || key125 === "message" || key125 === "signals" || key125 === "every" || key125 === "for" || key125 === "counter" || key125 === "checksum")) {
+                        const err1006 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key125 }, message: "must NOT have additional properties" };
+                        if (vErrors === null) {
+                          vErrors = [err1006];
+                        } else {
+                          vErrors.push(err1006);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data436.bus !== void 0) {
+                      let data437 = data436.bus;
+                      if (typeof data437 === "string") {
+                        if (!pattern17.test(data437)) {
+                          const err1007 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1007];
+                          } else {
+                            vErrors.push(err1007);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1008 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1008];
+                        } else {
+                          vErrors.push(err1008);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data436.message !== void 0) {
+                      let data438 = data436.message;
+                      if (typeof data438 === "string") {
+                        if (!pattern17.test(data438)) {
+                          const err1009 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1009];
+                          } else {
+                            vErrors.push(err1009);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1010 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1010];
+                        } else {
+                          vErrors.push(err1010);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data436.signals !== void 0) {
+                      let data439 = data436.signals;
+                      if (data439 && typeof data439 == "object" && !Array.isArray(data439)) {
+                        for (const key126 in data439) {
+                          const _errs1045 = errors;
+                          if (typeof key126 === "string") {
+                            if (!pattern187.test(key126)) {
+                              const err1011 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key126 };
+                              if (vErrors === null) {
+                                vErrors = [err1011];
+                              } else {
+                                vErrors.push(err1011);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1012 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key126 };
+                            if (vErrors === null) {
+                              vErrors = [err1012];
+                            } else {
+                              vErrors.push(err1012);
+                            }
+                            errors++;
+                          }
+                          var valid288 = _errs1045 === errors;
+                          if (!valid288) {
+                            const err1013 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key126 }, message: "property name must be valid" };
+                            if (vErrors === null) {
+                              vErrors = [err1013];
+                            } else {
+                              vErrors.push(err1013);
+                            }
+                            errors++;
+                          }
+                        }
+                        for (const key127 in data439) {
+                          let data440 = data439[key127];
+                          if (!(typeof data440 == "number") && typeof data440 !== "string") {
+                            const err1014 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key127.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
+                            if (vErrors === null) {
+                              vErrors = [err1014];
+                            } else {
+                              vErrors.push(err1014);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err1015 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err1015];
+                        } else {
+                          vErrors.push(err1015);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data436.every !== void 0) {
+                      let data441 = data436.every;
+                      if (!(typeof data441 == "number" && (!(data441 % 1) && !isNaN(data441))) && typeof data441 !== "string") {
+                        const err1016 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
+                        if (vErrors === null) {
+                          vErrors = [err1016];
+                        } else {
+                          vErrors.push(err1016);
+                        }
+                        errors++;
+                      }
+                      if (typeof data441 == "number") {
+                        if (data441 > 31536e7 || isNaN(data441)) {
+                          const err1017 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err1017];
+                          } else {
+                            vErrors.push(err1017);
+                          }
+                          errors++;
+                        }
+                        if (data441 < 1 || isNaN(data441)) {
+                          const err1018 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                          if (vErrors === null) {
+                            vErrors = [err1018];
+                          } else {
+                            vErrors.push(err1018);
+                          }
+                          errors++;
+                        }
+                      }
+                      if (typeof data441 === "string") {
+                        if (!pattern10.test(data441)) {
+                          const err1019 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1019];
+                          } else {
+                            vErrors.push(err1019);
+                          }
+                          errors++;
+                        }
+                      }
+                    }
+                    if (data436.for !== void 0) {
+                      let data442 = data436.for;
+                      if (!(typeof data442 == "number" && (!(data442 % 1) && !isNaN(data442))) && typeof data442 !== "string") {
+                        const err1020 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
+                        if (vErrors === null) {
+                          vErrors = [err1020];
+                        } else {
+                          vErrors.push(err1020);
+                        }
+                        errors++;
+                      }
+                      if (typeof data442 == "number") {
+                        if (data442 > 31536e7 || isNaN(data442)) {
+                          const err1021 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err1021];
+                          } else {
+                            vErrors.push(err1021);
+                          }
+                          errors++;
+                        }
+                        if (data442 < 1 || isNaN(data442)) {
+                          const err1022 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                          if (vErrors === null) {
+                            vErrors = [err1022];
+                          } else {
+                            vErrors.push(err1022);
+                          }
+                          errors++;
+                        }
+                      }
+                      if (typeof data442 === "string") {
+                        if (!pattern10.test(data442)) {
+                          const err1023 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1023];
+                          } else {
+                            vErrors.push(err1023);
+                          }
+                          errors++;
+                        }
+                      }
+                    }
+                    if (data436.counter !== void 0) {
+                      let data443 = data436.counter;
+                      if (typeof data443 === "string") {
+                        if (!pattern17.test(data443)) {
+                          const err1024 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1024];
+                          } else {
+                            vErrors.push(err1024);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1025 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1025];
+                        } else {
+                          vErrors.push(err1025);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data436.checksum !== void 0) {
+                      let data444 = data436.checksum;
+                      if (data444 && typeof data444 == "object" && !Array.isArray(data444)) {
+                        if (data444.signal === void 0) {
+                          const err1026 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                          if (vErrors === null) {
+                            vErrors = [err1026];
+                          } else {
+                            vErrors.push(err1026);
+                          }
+                          errors++;
+                        }
+                        if (data444.method === void 0) {
+                          const err1027 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
+                          if (vErrors === null) {
+                            vErrors = [err1027];
+                          } else {
+                            vErrors.push(err1027);
+                          }
+                          errors++;
+                        }
+                        for (const key128 in data444) {
+                          if (!(key128 === "signal" || key128 === "method" || key128 === "dataId")) {
+                            const err1028 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key128 }, message: "must NOT have additional properties" };
+                            if (vErrors === null) {
+                              vErrors = [err1028];
+                            } else {
+                              vErrors.push(err1028);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data444.signal !== void 0) {
+                          let data445 = data444.signal;
+                          if (typeof data445 === "string") {
+                            if (!pattern17.test(data445)) {
+                              const err1029 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1029];
+                              } else {
+                                vErrors.push(err1029);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1030 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1030];
+                            } else {
+                              vErrors.push(err1030);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data444.method !== void 0) {
+                          let data446 = data444.method;
+                          if (typeof data446 !== "string") {
+                            const err1031 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1031];
+                            } else {
+                              vErrors.push(err1031);
+                            }
+                            errors++;
+                          }
+                          if (!(data446 === "sum" || data446 === "xor" || data446 === "crc8-j1850" || data446 === "autosar-p1" || data446 === "autosar-p2")) {
+                            const err1032 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
+                            if (vErrors === null) {
+                              vErrors = [err1032];
+                            } else {
+                              vErrors.push(err1032);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data444.dataId !== void 0) {
+                          let data447 = data444.dataId;
+                          if (!(typeof data447 == "number" && (!(data447 % 1) && !isNaN(data447))) && !Array.isArray(data447)) {
+                            const err1033 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
+                            if (vErrors === null) {
+                              vErrors = [err1033];
+                            } else {
+                              vErrors.push(err1033);
+                            }
+                            errors++;
+                          }
+                          if (typeof data447 == "number") {
+                            if (data447 > 65535 || isNaN(data447)) {
+                              const err1034 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
+                              if (vErrors === null) {
+                                vErrors = [err1034];
+                              } else {
+                                vErrors.push(err1034);
+                              }
+                              errors++;
+                            }
+                            if (data447 < 0 || isNaN(data447)) {
+                              const err1035 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                              if (vErrors === null) {
+                                vErrors = [err1035];
+                              } else {
+                                vErrors.push(err1035);
+                              }
+                              errors++;
+                            }
+                          }
+                          if (Array.isArray(data447)) {
+                            if (data447.length > 16) {
+                              const err1036 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
+                              if (vErrors === null) {
+                                vErrors = [err1036];
+                              } else {
+                                vErrors.push(err1036);
+                              }
+                              errors++;
+                            }
+                            if (data447.length < 16) {
+                              const err1037 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
+                              if (vErrors === null) {
+                                vErrors = [err1037];
+                              } else {
+                                vErrors.push(err1037);
+                              }
+                              errors++;
+                            }
+                            const len81 = data447.length;
+                            for (let i81 = 0; i81 < len81; i81++) {
+                              let data448 = data447[i81];
+                              if (!(typeof data448 == "number" && (!(data448 % 1) && !isNaN(data448)))) {
+                                const err1038 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                                if (vErrors === null) {
+                                  vErrors = [err1038];
+                                } else {
+                                  vErrors.push(err1038);
+                                }
+                                errors++;
+                              }
+                              if (typeof data448 == "number") {
+                                if (data448 > 255 || isNaN(data448)) {
+                                  const err1039 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
+                                  if (vErrors === null) {
+                                    vErrors = [err1039];
+                                  } else {
+                                    vErrors.push(err1039);
+                                  }
+                                  errors++;
+                                }
+                                if (data448 < 0 || isNaN(data448)) {
+                                  const err1040 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                                  if (vErrors === null) {
+                                    vErrors = [err1040];
+                                  } else {
+                                    vErrors.push(err1040);
+                                  }
+                                  errors++;
+                                }
+                              }
+                            }
+                          }
+                        }
+                      } else {
+                        const err1041 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err1041];
+                        } else {
+                          vErrors.push(err1041);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err1042 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err1042];
+                    } else {
+                      vErrors.push(err1042);
+                    }
+                    errors++;
+                  }
+                }
+                if (data435.confirm !== void 0) {
+                  let data449 = data435.confirm;
+                  if (data449 && typeof data449 == "object" && !Array.isArray(data449)) {
+                    if (data449.path === void 0) {
+                      const err1043 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                      if (vErrors === null) {
+                        vErrors = [err1043];
+                      } else {
+                        vErrors.push(err1043);
+                      }
+                      errors++;
+                    }
+                    for (const key129 in data449) {
+                      if (!(key129 === "path" || key129 === "equals" || key129 === "includes")) {
+                        const err1044 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key129 }, message: "must NOT have additional properties" };
+                        if (vErrors === null) {
+                          vErrors = [err1044];
+                        } else {
+                          vErrors.push(err1044);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.path !== void 0) {
+                      let data450 = data449.path;
+                      if (typeof data450 === "string") {
+                        if (!pattern14.test(data450)) {
+                          const err1045 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1045];
+                          } else {
+                            vErrors.push(err1045);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1046 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1046];
+                        } else {
+                          vErrors.push(err1046);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.equals !== void 0) {
+                      let data451 = data449.equals;
+                      if (typeof data451 !== "string" && !(typeof data451 == "number") && typeof data451 !== "boolean") {
+                        const err1047 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
+                        if (vErrors === null) {
+                          vErrors = [err1047];
+                        } else {
+                          vErrors.push(err1047);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.includes !== void 0) {
+                      let data452 = data449.includes;
+                      if (typeof data452 === "string") {
+                        if (!pattern5.test(data452)) {
+                          const err1048 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1048];
+                          } else {
+                            vErrors.push(err1048);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1049 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1049];
+                        } else {
+                          vErrors.push(err1049);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err1050 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err1050];
+                    } else {
+                      vErrors.push(err1050);
+                    }
+                    errors++;
+                  }
+                }
+                if (data435.within !== void 0) {
+                  let data453 = data435.within;
+                  if (!(typeof data453 == "number" && (!(data453 % 1) && !isNaN(data453))) && typeof data453 !== "string") {
+                    const err1051 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err1051];
+                    } else {
+                      vErrors.push(err1051);
+                    }
+                    errors++;
+                  }
+                  if (typeof data453 == "number") {
+                    if (data453 > 31536e7 || isNaN(data453)) {
+                      const err1052 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err1052];
+                      } else {
+                        vErrors.push(err1052);
+                      }
+                      errors++;
+                    }
+                    if (data453 < 1 || isNaN(data453)) {
+                      const err1053 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err1053];
+                      } else {
+                        vErrors.push(err1053);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data453 === "string") {
+                    if (!pattern10.test(data453)) {
+                      const err1054 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err1054];
+                      } else {
+                        vErrors.push(err1054);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data435.requires !== void 0) {
+                  let data454 = data435.requires;
+                  if (Array.isArray(data454)) {
+                    if (data454.length < 1) {
+                      const err1055 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err1055];
+                      } else {
+                        vErrors.push(err1055);
+                      }
+                      errors++;
+                    }
+                    const len82 = data454.length;
+                    for (let i82 = 0; i82 < len82; i82++) {
+                      let data455 = data454[i82];
+                      if (data455 && typeof data455 == "object" && !Array.isArray(data455)) {
+                        if (data455.path === void 0) {
+                          const err1056 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                          if (vErrors === null) {
+                            vErrors = [err1056];
+                          } else {
+                            vErrors.push(err1056);
+                          }
+                          errors++;
+                        }
+                        if (data455.cause === void 0) {
+                          const err1057 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" }, message: "must have required property 'cause'" };
+                          if (vErrors === null) {
+                            vErrors = [err1057];
+                          } else {
+                            vErrors.push(err1057);
+                          }
+                          errors++;
+                        }
+                        for (const key130 in data455) {
+                          if (!(key130 === "path" || key130 === "equals" || key130 === "includes" || key130 === "atMost" || key130 === "atLeast" || key130 === "cause")) {
+                            const err1058 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key130 }, message: "must NOT have additional properties" };
+                            if (vErrors === null) {
+                              vErrors = [err1058];
+                            } else {
+                              vErrors.push(err1058);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data455.path !== void 0) {
+                          let data456 = data455.path;
+                          if (typeof data456 === "string") {
+                            if (!pattern14.test(data456)) {
+                              const err1059 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1059];
+                              } else {
+                                vErrors.push(err1059);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1060 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1060];
+                            } else {
+                              vErrors.push(err1060);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data455.equals !== void 0) {
+                          let data457 = data455.equals;
+                          if (typeof data457 !== "string" && !(typeof data457 == "number") && typeof data457 !== "boolean") {
+                            const err1061 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type }, message: "must be string,number,boolean" };
+                            if (vErrors === null) {
+                              vErrors = [err1061];
+                            } else {
+                              vErrors.push(err1061);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data455.includes !== void 0) {
+                          let data458 = data455.includes;
+                          if (typeof data458 === "string") {
+                            if (!pattern5.test(data458)) {
+                              const err1062 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1062];
+                              } else {
+                                vErrors.push(err1062);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1063 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1063];
+                            } else {
+                              vErrors.push(err1063);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data455.atMost !== void 0) {
+                          if (!(typeof data455.atMost == "number")) {
+                            const err1064 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                            if (vErrors === null) {
+                              vErrors = [err1064];
+                            } else {
+                              vErrors.push(err1064);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data455.atLeast !== void 0) {
+                          if (!(typeof data455.atLeast == "number")) {
+                            const err1065 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                            if (vErrors === null) {
+                              vErrors = [err1065];
+                            } else {
+                              vErrors.push(err1065);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data455.cause !== void 0) {
+                          let data461 = data455.cause;
+                          if (typeof data461 !== "string") {
+                            const err1066 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1066];
+                            } else {
+                              vErrors.push(err1066);
+                            }
+                            errors++;
+                          }
+                          if (!(data461 === "GeneralError" || data461 === "VehicleError" || data461 === "WrongCommand" || data461 === "VehicleConnectionTimeout" || data461 === "MissingRights" || data461 === "NotPossibleDueToVehicleBatteryLevel" || data461 === "NotPossibleDueToVehiclePrivacyLevel" || data461 === "TooManyWakeUpsOverMonth" || data461 === "TooManyRequestInShortTime" || data461 === "SameActionInProgress" || data461 === "NotPossibleDueToVehicleStolenState" || data461 === "VehicleInUse" || data461 === "TooManyRequestSent" || data461 === "DoorsOpen" || data461 === "VehicleErrorOrCidInside" || data461 === "CidInside" || data461 === "ExternalChargingSystemError" || data461 === "VehicleChargingSystemError" || data461 === "VehicleIsNotLocked" || data461 === "CanceledByDriver")) {
+                            const err1067 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum }, message: "must be equal to one of the allowed values" };
+                            if (vErrors === null) {
+                              vErrors = [err1067];
+                            } else {
+                              vErrors.push(err1067);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err1068 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err1068];
+                        } else {
+                          vErrors.push(err1068);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err1069 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err1069];
+                    } else {
+                      vErrors.push(err1069);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err1070 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err1070];
+                } else {
+                  vErrors.push(err1070);
                 }
                 errors++;
               }
             }
           } else {
-            const err906 = { instancePath: instancePath + "/commands/" + key100.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            const err1071 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
-              vErrors = [err906];
+              vErrors = [err1071];
             } else {
-              vErrors.push(err906);
+              vErrors.push(err1071);
             }
             errors++;
           }
         }
       } else {
-        const err907 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1072 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err907];
+          vErrors = [err1072];
         } else {
-          vErrors.push(err907);
+          vErrors.push(err1072);
         }
         errors++;
       }
     }
   } else {
-    const err908 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err1073 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err908];
+      vErrors = [err1073];
     } else {
-      vErrors.push(err908);
+      vErrors.push(err1073);
     }
     errors++;
   }
@@ -10130,12 +11981,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate20.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate21;
-var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
-var pattern167 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern172 = new RegExp("^[^\\s/:]{1,15}$", "u");
-var pattern174 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern182 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-var pattern183 = new RegExp("^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "others": { "type": "array", "items": { "type": "string", "pattern": "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "crl": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientCa": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientId": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "fleets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "certificate": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "audience": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "jwks": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keys": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "subjects": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "clientIds": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "label": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "pictures": { "type": "array", "items": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
+var pattern197 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern202 = new RegExp("^[^\\s/:]{1,15}$", "u");
+var pattern204 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern212 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+var pattern213 = new RegExp("^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var pattern225 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern227 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern228 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var pattern232 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern243 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern248 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern250 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern251 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
 function validate21(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -10218,7 +12077,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern167.test(data1)) {
+        if (!pattern197.test(data1)) {
           const err7 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" }, message: 'must match pattern "^[A-HJ-NPR-Z0-9]{17}$"' };
           if (vErrors === null) {
             vErrors = [err7];
@@ -10417,7 +12276,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
-                if (!pattern172.test(data11)) {
+                if (!pattern202.test(data11)) {
                   const err25 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" }, message: 'must match pattern "^[^\\s/:]{1,15}$"' };
                   if (vErrors === null) {
                     vErrors = [err25];
@@ -10490,7 +12349,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
               if (typeof data13 === "string") {
-                if (!pattern174.test(data13)) {
+                if (!pattern204.test(data13)) {
                   const err32 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" }, message: 'must match pattern "^[0-9]{1,4}k$"' };
                   if (vErrors === null) {
                     vErrors = [err32];
@@ -10810,7 +12669,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
           }
           if (typeof data26 === "string") {
-            if (!pattern182.test(data26)) {
+            if (!pattern212.test(data26)) {
               const err61 = { instancePath: instancePath + "/record/size", schemaPath: "#/properties/record/properties/size/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
               if (vErrors === null) {
                 vErrors = [err61];
@@ -10875,7 +12734,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
           errors++;
         }
         for (const key5 in data28) {
-          if (!(key5 === "url" || key5 === "protocol" || key5 === "username" || key5 === "passwordFile" || key5 === "ca" || key5 === "cert" || key5 === "key" || key5 === "keepalive")) {
+          if (!func1.call(schema32.properties.mqtt.properties, key5)) {
             const err67 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
               vErrors = [err67];
@@ -10888,7 +12747,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         if (data28.url !== void 0) {
           let data29 = data28.url;
           if (typeof data29 === "string") {
-            if (!pattern183.test(data29)) {
+            if (!pattern213.test(data29)) {
               const err68 = { instancePath: instancePath + "/mqtt/url", schemaPath: "#/properties/mqtt/properties/url/pattern", keyword: "pattern", params: { pattern: "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
               if (vErrors === null) {
                 vErrors = [err68];
@@ -10907,54 +12766,55 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
+        if (data28.others !== void 0) {
+          let data30 = data28.others;
+          if (Array.isArray(data30)) {
+            if (data30.length < 1) {
+              const err70 = { instancePath: instancePath + "/mqtt/others", schemaPath: "#/properties/mqtt/properties/others/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err70];
+              } else {
+                vErrors.push(err70);
+              }
+              errors++;
+            }
+            const len1 = data30.length;
+            for (let i1 = 0; i1 < len1; i1++) {
+              let data31 = data30[i1];
+              if (typeof data31 === "string") {
+                if (!pattern213.test(data31)) {
+                  const err71 = { instancePath: instancePath + "/mqtt/others/" + i1, schemaPath: "#/properties/mqtt/properties/others/items/pattern", keyword: "pattern", params: { pattern: "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
+                  if (vErrors === null) {
+                    vErrors = [err71];
+                  } else {
+                    vErrors.push(err71);
+                  }
+                  errors++;
+                }
+              } else {
+                const err72 = { instancePath: instancePath + "/mqtt/others/" + i1, schemaPath: "#/properties/mqtt/properties/others/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err72];
+                } else {
+                  vErrors.push(err72);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err73 = { instancePath: instancePath + "/mqtt/others", schemaPath: "#/properties/mqtt/properties/others/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+            if (vErrors === null) {
+              vErrors = [err73];
+            } else {
+              vErrors.push(err73);
+            }
+            errors++;
+          }
+        }
         if (data28.protocol !== void 0) {
-          let data30 = data28.protocol;
-          if (!(data30 === "auto" || data30 === "5" || data30 === "3.1.1" || data30 === 5)) {
-            const err70 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema32.properties.mqtt.properties.protocol.enum }, message: "must be equal to one of the allowed values" };
-            if (vErrors === null) {
-              vErrors = [err70];
-            } else {
-              vErrors.push(err70);
-            }
-            errors++;
-          }
-        }
-        if (data28.username !== void 0) {
-          let data31 = data28.username;
-          if (typeof data31 === "string") {
-            if (!pattern5.test(data31)) {
-              const err71 = { instancePath: instancePath + "/mqtt/username", schemaPath: "#/properties/mqtt/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
-              if (vErrors === null) {
-                vErrors = [err71];
-              } else {
-                vErrors.push(err71);
-              }
-              errors++;
-            }
-          } else {
-            const err72 = { instancePath: instancePath + "/mqtt/username", schemaPath: "#/properties/mqtt/properties/username/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err72];
-            } else {
-              vErrors.push(err72);
-            }
-            errors++;
-          }
-        }
-        if (data28.passwordFile !== void 0) {
-          let data32 = data28.passwordFile;
-          if (typeof data32 === "string") {
-            if (!pattern5.test(data32)) {
-              const err73 = { instancePath: instancePath + "/mqtt/passwordFile", schemaPath: "#/properties/mqtt/properties/passwordFile/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
-              if (vErrors === null) {
-                vErrors = [err73];
-              } else {
-                vErrors.push(err73);
-              }
-              errors++;
-            }
-          } else {
-            const err74 = { instancePath: instancePath + "/mqtt/passwordFile", schemaPath: "#/properties/mqtt/properties/passwordFile/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+          let data32 = data28.protocol;
+          if (!(data32 === "auto" || data32 === "5" || data32 === "3.1.1" || data32 === 5)) {
+            const err74 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema32.properties.mqtt.properties.protocol.enum }, message: "must be equal to one of the allowed values" };
             if (vErrors === null) {
               vErrors = [err74];
             } else {
@@ -10963,11 +12823,11 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data28.ca !== void 0) {
-          let data33 = data28.ca;
+        if (data28.username !== void 0) {
+          let data33 = data28.username;
           if (typeof data33 === "string") {
             if (!pattern5.test(data33)) {
-              const err75 = { instancePath: instancePath + "/mqtt/ca", schemaPath: "#/properties/mqtt/properties/ca/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+              const err75 = { instancePath: instancePath + "/mqtt/username", schemaPath: "#/properties/mqtt/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
                 vErrors = [err75];
               } else {
@@ -10976,7 +12836,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               errors++;
             }
           } else {
-            const err76 = { instancePath: instancePath + "/mqtt/ca", schemaPath: "#/properties/mqtt/properties/ca/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            const err76 = { instancePath: instancePath + "/mqtt/username", schemaPath: "#/properties/mqtt/properties/username/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
               vErrors = [err76];
             } else {
@@ -10985,11 +12845,11 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data28.cert !== void 0) {
-          let data34 = data28.cert;
+        if (data28.passwordFile !== void 0) {
+          let data34 = data28.passwordFile;
           if (typeof data34 === "string") {
             if (!pattern5.test(data34)) {
-              const err77 = { instancePath: instancePath + "/mqtt/cert", schemaPath: "#/properties/mqtt/properties/cert/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+              const err77 = { instancePath: instancePath + "/mqtt/passwordFile", schemaPath: "#/properties/mqtt/properties/passwordFile/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
                 vErrors = [err77];
               } else {
@@ -10998,7 +12858,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               errors++;
             }
           } else {
-            const err78 = { instancePath: instancePath + "/mqtt/cert", schemaPath: "#/properties/mqtt/properties/cert/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            const err78 = { instancePath: instancePath + "/mqtt/passwordFile", schemaPath: "#/properties/mqtt/properties/passwordFile/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
               vErrors = [err78];
             } else {
@@ -11007,11 +12867,11 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data28.key !== void 0) {
-          let data35 = data28.key;
+        if (data28.ca !== void 0) {
+          let data35 = data28.ca;
           if (typeof data35 === "string") {
             if (!pattern5.test(data35)) {
-              const err79 = { instancePath: instancePath + "/mqtt/key", schemaPath: "#/properties/mqtt/properties/key/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+              const err79 = { instancePath: instancePath + "/mqtt/ca", schemaPath: "#/properties/mqtt/properties/ca/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
                 vErrors = [err79];
               } else {
@@ -11020,7 +12880,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               errors++;
             }
           } else {
-            const err80 = { instancePath: instancePath + "/mqtt/key", schemaPath: "#/properties/mqtt/properties/key/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            const err80 = { instancePath: instancePath + "/mqtt/ca", schemaPath: "#/properties/mqtt/properties/ca/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
               vErrors = [err80];
             } else {
@@ -11029,29 +12889,33 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data28.keepalive !== void 0) {
-          let data36 = data28.keepalive;
-          if (!(typeof data36 == "number" && (!(data36 % 1) && !isNaN(data36))) && typeof data36 !== "string") {
-            const err81 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/type", keyword: "type", params: { type: schema32.properties.mqtt.properties.keepalive.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err81];
-            } else {
-              vErrors.push(err81);
-            }
-            errors++;
-          }
-          if (typeof data36 == "number") {
-            if (data36 > 31536e7 || isNaN(data36)) {
-              const err82 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+        if (data28.cert !== void 0) {
+          let data36 = data28.cert;
+          if (typeof data36 === "string") {
+            if (!pattern5.test(data36)) {
+              const err81 = { instancePath: instancePath + "/mqtt/cert", schemaPath: "#/properties/mqtt/properties/cert/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
-                vErrors = [err82];
+                vErrors = [err81];
               } else {
-                vErrors.push(err82);
+                vErrors.push(err81);
               }
               errors++;
             }
-            if (data36 < 1 || isNaN(data36)) {
-              const err83 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+          } else {
+            const err82 = { instancePath: instancePath + "/mqtt/cert", schemaPath: "#/properties/mqtt/properties/cert/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err82];
+            } else {
+              vErrors.push(err82);
+            }
+            errors++;
+          }
+        }
+        if (data28.key !== void 0) {
+          let data37 = data28.key;
+          if (typeof data37 === "string") {
+            if (!pattern5.test(data37)) {
+              const err83 = { instancePath: instancePath + "/mqtt/key", schemaPath: "#/properties/mqtt/properties/key/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
                 vErrors = [err83];
               } else {
@@ -11059,44 +12923,42 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+          } else {
+            const err84 = { instancePath: instancePath + "/mqtt/key", schemaPath: "#/properties/mqtt/properties/key/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err84];
+            } else {
+              vErrors.push(err84);
+            }
+            errors++;
           }
-          if (typeof data36 === "string") {
-            if (!pattern10.test(data36)) {
-              const err84 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+        }
+        if (data28.crl !== void 0) {
+          let data38 = data28.crl;
+          if (typeof data38 === "string") {
+            if (!pattern5.test(data38)) {
+              const err85 = { instancePath: instancePath + "/mqtt/crl", schemaPath: "#/properties/mqtt/properties/crl/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
-                vErrors = [err84];
+                vErrors = [err85];
               } else {
-                vErrors.push(err84);
+                vErrors.push(err85);
               }
               errors++;
             }
-          }
-        }
-      } else {
-        const err85 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err85];
-        } else {
-          vErrors.push(err85);
-        }
-        errors++;
-      }
-    }
-    if (data.commands !== void 0) {
-      let data37 = data.commands;
-      if (data37 && typeof data37 == "object" && !Array.isArray(data37)) {
-        if (data37.trust === void 0) {
-          const err86 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" }, message: "must have required property 'trust'" };
-          if (vErrors === null) {
-            vErrors = [err86];
           } else {
-            vErrors.push(err86);
+            const err86 = { instancePath: instancePath + "/mqtt/crl", schemaPath: "#/properties/mqtt/properties/crl/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err86];
+            } else {
+              vErrors.push(err86);
+            }
+            errors++;
           }
-          errors++;
         }
-        for (const key6 in data37) {
-          if (!(key6 === "trust")) {
-            const err87 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 }, message: "must NOT have additional properties" };
+        if (data28.keepalive !== void 0) {
+          let data39 = data28.keepalive;
+          if (!(typeof data39 == "number" && (!(data39 % 1) && !isNaN(data39))) && typeof data39 !== "string") {
+            const err87 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/type", keyword: "type", params: { type: schema32.properties.mqtt.properties.keepalive.type }, message: "must be integer,string" };
             if (vErrors === null) {
               vErrors = [err87];
             } else {
@@ -11104,12 +12966,9 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-        }
-        if (data37.trust !== void 0) {
-          let data38 = data37.trust;
-          if (typeof data38 === "string") {
-            if (!pattern5.test(data38)) {
-              const err88 = { instancePath: instancePath + "/commands/trust", schemaPath: "#/properties/commands/properties/trust/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+          if (typeof data39 == "number") {
+            if (data39 > 31536e7 || isNaN(data39)) {
+              const err88 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
               if (vErrors === null) {
                 vErrors = [err88];
               } else {
@@ -11117,63 +12976,66 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          } else {
-            const err89 = { instancePath: instancePath + "/commands/trust", schemaPath: "#/properties/commands/properties/trust/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err89];
-            } else {
-              vErrors.push(err89);
+            if (data39 < 1 || isNaN(data39)) {
+              const err89 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err89];
+              } else {
+                vErrors.push(err89);
+              }
+              errors++;
             }
-            errors++;
+          }
+          if (typeof data39 === "string") {
+            if (!pattern10.test(data39)) {
+              const err90 = { instancePath: instancePath + "/mqtt/keepalive", schemaPath: "#/properties/mqtt/properties/keepalive/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err90];
+              } else {
+                vErrors.push(err90);
+              }
+              errors++;
+            }
           }
         }
       } else {
-        const err90 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err91 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err90];
+          vErrors = [err91];
         } else {
-          vErrors.push(err90);
+          vErrors.push(err91);
         }
         errors++;
       }
     }
-    if (data.outbox !== void 0) {
-      let data39 = data.outbox;
-      if (data39 && typeof data39 == "object" && !Array.isArray(data39)) {
-        for (const key7 in data39) {
-          if (!(key7 === "limit" || key7 === "batch")) {
-            const err91 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 }, message: "must NOT have additional properties" };
+    if (data.commands !== void 0) {
+      let data40 = data.commands;
+      if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
+        if (data40.trust === void 0) {
+          const err92 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" }, message: "must have required property 'trust'" };
+          if (vErrors === null) {
+            vErrors = [err92];
+          } else {
+            vErrors.push(err92);
+          }
+          errors++;
+        }
+        for (const key6 in data40) {
+          if (!(key6 === "trust")) {
+            const err93 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err91];
+              vErrors = [err93];
             } else {
-              vErrors.push(err91);
+              vErrors.push(err93);
             }
             errors++;
           }
         }
-        if (data39.limit !== void 0) {
-          let data40 = data39.limit;
-          if (!(typeof data40 == "number" && (!(data40 % 1) && !isNaN(data40))) && typeof data40 !== "string") {
-            const err92 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/type", keyword: "type", params: { type: schema32.properties.outbox.properties.limit.type }, message: "must be integer,string" };
-            if (vErrors === null) {
-              vErrors = [err92];
-            } else {
-              vErrors.push(err92);
-            }
-            errors++;
-          }
-          if (typeof data40 == "number") {
-            if (data40 > 9007199254740991 || isNaN(data40)) {
-              const err93 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
-              if (vErrors === null) {
-                vErrors = [err93];
-              } else {
-                vErrors.push(err93);
-              }
-              errors++;
-            }
-            if (data40 < 1 || isNaN(data40)) {
-              const err94 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+        if (data40.trust !== void 0) {
+          let data41 = data40.trust;
+          if (typeof data41 === "string") {
+            if (!pattern5.test(data41)) {
+              const err94 = { instancePath: instancePath + "/commands/trust", schemaPath: "#/properties/commands/properties/trust/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
               if (vErrors === null) {
                 vErrors = [err94];
               } else {
@@ -11181,53 +13043,54 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          }
-          if (typeof data40 === "string") {
-            if (!pattern182.test(data40)) {
-              const err95 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
-              if (vErrors === null) {
-                vErrors = [err95];
-              } else {
-                vErrors.push(err95);
-              }
-              errors++;
-            }
-          }
-        }
-        if (data39.batch !== void 0) {
-          let data41 = data39.batch;
-          if (!(typeof data41 == "number" && (!(data41 % 1) && !isNaN(data41))) && typeof data41 !== "string") {
-            const err96 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/type", keyword: "type", params: { type: schema32.properties.outbox.properties.batch.type }, message: "must be integer,string" };
+          } else {
+            const err95 = { instancePath: instancePath + "/commands/trust", schemaPath: "#/properties/commands/properties/trust/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
-              vErrors = [err96];
+              vErrors = [err95];
             } else {
-              vErrors.push(err96);
+              vErrors.push(err95);
             }
             errors++;
           }
-          if (typeof data41 == "number") {
-            if (data41 > 31536e7 || isNaN(data41)) {
-              const err97 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-              if (vErrors === null) {
-                vErrors = [err97];
-              } else {
-                vErrors.push(err97);
-              }
-              errors++;
+        }
+      } else {
+        const err96 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err96];
+        } else {
+          vErrors.push(err96);
+        }
+        errors++;
+      }
+    }
+    if (data.outbox !== void 0) {
+      let data42 = data.outbox;
+      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
+        for (const key7 in data42) {
+          if (!(key7 === "limit" || key7 === "batch")) {
+            const err97 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err97];
+            } else {
+              vErrors.push(err97);
             }
-            if (data41 < 1 || isNaN(data41)) {
-              const err98 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err98];
-              } else {
-                vErrors.push(err98);
-              }
-              errors++;
-            }
+            errors++;
           }
-          if (typeof data41 === "string") {
-            if (!pattern10.test(data41)) {
-              const err99 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+        }
+        if (data42.limit !== void 0) {
+          let data43 = data42.limit;
+          if (!(typeof data43 == "number" && (!(data43 % 1) && !isNaN(data43))) && typeof data43 !== "string") {
+            const err98 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/type", keyword: "type", params: { type: schema32.properties.outbox.properties.limit.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err98];
+            } else {
+              vErrors.push(err98);
+            }
+            errors++;
+          }
+          if (typeof data43 == "number") {
+            if (data43 > 9007199254740991 || isNaN(data43)) {
+              const err99 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
               if (vErrors === null) {
                 vErrors = [err99];
               } else {
@@ -11235,36 +13098,32 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          }
-        }
-      } else {
-        const err100 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err100];
-        } else {
-          vErrors.push(err100);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data42 = data.log;
-      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
-        for (const key8 in data42) {
-          if (!(key8 === "level")) {
-            const err101 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err101];
-            } else {
-              vErrors.push(err101);
+            if (data43 < 1 || isNaN(data43)) {
+              const err100 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err100];
+              } else {
+                vErrors.push(err100);
+              }
+              errors++;
             }
-            errors++;
+          }
+          if (typeof data43 === "string") {
+            if (!pattern212.test(data43)) {
+              const err101 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
+              if (vErrors === null) {
+                vErrors = [err101];
+              } else {
+                vErrors.push(err101);
+              }
+              errors++;
+            }
           }
         }
-        if (data42.level !== void 0) {
-          let data43 = data42.level;
-          if (typeof data43 !== "string") {
-            const err102 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+        if (data42.batch !== void 0) {
+          let data44 = data42.batch;
+          if (!(typeof data44 == "number" && (!(data44 % 1) && !isNaN(data44))) && typeof data44 !== "string") {
+            const err102 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/type", keyword: "type", params: { type: schema32.properties.outbox.properties.batch.type }, message: "must be integer,string" };
             if (vErrors === null) {
               vErrors = [err102];
             } else {
@@ -11272,32 +13131,1376 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (!(data43 === "error" || data43 === "warn" || data43 === "info")) {
-            const err103 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema32.properties.log.properties.level.enum }, message: "must be equal to one of the allowed values" };
+          if (typeof data44 == "number") {
+            if (data44 > 31536e7 || isNaN(data44)) {
+              const err103 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err103];
+              } else {
+                vErrors.push(err103);
+              }
+              errors++;
+            }
+            if (data44 < 1 || isNaN(data44)) {
+              const err104 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err104];
+              } else {
+                vErrors.push(err104);
+              }
+              errors++;
+            }
+          }
+          if (typeof data44 === "string") {
+            if (!pattern10.test(data44)) {
+              const err105 = { instancePath: instancePath + "/outbox/batch", schemaPath: "#/properties/outbox/properties/batch/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err105];
+              } else {
+                vErrors.push(err105);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err106 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err106];
+        } else {
+          vErrors.push(err106);
+        }
+        errors++;
+      }
+    }
+    if (data.metrics !== void 0) {
+      let data45 = data.metrics;
+      if (data45 && typeof data45 == "object" && !Array.isArray(data45)) {
+        if (data45.listen === void 0) {
+          const err107 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" }, message: "must have required property 'listen'" };
+          if (vErrors === null) {
+            vErrors = [err107];
+          } else {
+            vErrors.push(err107);
+          }
+          errors++;
+        }
+        for (const key8 in data45) {
+          if (!(key8 === "listen")) {
+            const err108 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err103];
+              vErrors = [err108];
             } else {
-              vErrors.push(err103);
+              vErrors.push(err108);
+            }
+            errors++;
+          }
+        }
+        if (data45.listen !== void 0) {
+          let data46 = data45.listen;
+          if (typeof data46 === "string") {
+            if (!pattern225.test(data46)) {
+              const err109 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" }, message: 'must match pattern "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$"' };
+              if (vErrors === null) {
+                vErrors = [err109];
+              } else {
+                vErrors.push(err109);
+              }
+              errors++;
+            }
+          } else {
+            const err110 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err110];
+            } else {
+              vErrors.push(err110);
             }
             errors++;
           }
         }
       } else {
-        const err104 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err111 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err104];
+          vErrors = [err111];
         } else {
-          vErrors.push(err104);
+          vErrors.push(err111);
+        }
+        errors++;
+      }
+    }
+    if (data.health !== void 0) {
+      let data47 = data.health;
+      if (data47 && typeof data47 == "object" && !Array.isArray(data47)) {
+        for (const key9 in data47) {
+          if (!(key9 === "every")) {
+            const err112 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err112];
+            } else {
+              vErrors.push(err112);
+            }
+            errors++;
+          }
+        }
+        if (data47.every !== void 0) {
+          let data48 = data47.every;
+          if (!(typeof data48 == "number" && (!(data48 % 1) && !isNaN(data48))) && typeof data48 !== "string") {
+            const err113 = { instancePath: instancePath + "/health/every", schemaPath: "#/properties/health/properties/every/type", keyword: "type", params: { type: schema32.properties.health.properties.every.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err113];
+            } else {
+              vErrors.push(err113);
+            }
+            errors++;
+          }
+          if (typeof data48 == "number") {
+            if (data48 > 31536e7 || isNaN(data48)) {
+              const err114 = { instancePath: instancePath + "/health/every", schemaPath: "#/properties/health/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+              if (vErrors === null) {
+                vErrors = [err114];
+              } else {
+                vErrors.push(err114);
+              }
+              errors++;
+            }
+            if (data48 < 1 || isNaN(data48)) {
+              const err115 = { instancePath: instancePath + "/health/every", schemaPath: "#/properties/health/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err115];
+              } else {
+                vErrors.push(err115);
+              }
+              errors++;
+            }
+          }
+          if (typeof data48 === "string") {
+            if (!pattern10.test(data48)) {
+              const err116 = { instancePath: instancePath + "/health/every", schemaPath: "#/properties/health/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+              if (vErrors === null) {
+                vErrors = [err116];
+              } else {
+                vErrors.push(err116);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err117 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err117];
+        } else {
+          vErrors.push(err117);
+        }
+        errors++;
+      }
+    }
+    if (data.http !== void 0) {
+      let data49 = data.http;
+      if (data49 && typeof data49 == "object" && !Array.isArray(data49)) {
+        if (data49.listen === void 0) {
+          const err118 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" }, message: "must have required property 'listen'" };
+          if (vErrors === null) {
+            vErrors = [err118];
+          } else {
+            vErrors.push(err118);
+          }
+          errors++;
+        }
+        for (const key10 in data49) {
+          if (!func1.call(schema32.properties.http.properties, key10)) {
+            const err119 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err119];
+            } else {
+              vErrors.push(err119);
+            }
+            errors++;
+          }
+        }
+        if (data49.listen !== void 0) {
+          let data50 = data49.listen;
+          if (typeof data50 === "string") {
+            if (!pattern227.test(data50)) {
+              const err120 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, message: 'must match pattern "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$"' };
+              if (vErrors === null) {
+                vErrors = [err120];
+              } else {
+                vErrors.push(err120);
+              }
+              errors++;
+            }
+          } else {
+            const err121 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err121];
+            } else {
+              vErrors.push(err121);
+            }
+            errors++;
+          }
+        }
+        if (data49.url !== void 0) {
+          let data51 = data49.url;
+          if (typeof data51 === "string") {
+            if (!pattern228.test(data51)) {
+              const err122 = { instancePath: instancePath + "/http/url", schemaPath: "#/properties/http/properties/url/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
+              if (vErrors === null) {
+                vErrors = [err122];
+              } else {
+                vErrors.push(err122);
+              }
+              errors++;
+            }
+          } else {
+            const err123 = { instancePath: instancePath + "/http/url", schemaPath: "#/properties/http/properties/url/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err123];
+            } else {
+              vErrors.push(err123);
+            }
+            errors++;
+          }
+        }
+        if (data49.tls !== void 0) {
+          let data52 = data49.tls;
+          if (data52 && typeof data52 == "object" && !Array.isArray(data52)) {
+            if (data52.cert === void 0) {
+              const err124 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" }, message: "must have required property 'cert'" };
+              if (vErrors === null) {
+                vErrors = [err124];
+              } else {
+                vErrors.push(err124);
+              }
+              errors++;
+            }
+            if (data52.key === void 0) {
+              const err125 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" }, message: "must have required property 'key'" };
+              if (vErrors === null) {
+                vErrors = [err125];
+              } else {
+                vErrors.push(err125);
+              }
+              errors++;
+            }
+            for (const key11 in data52) {
+              if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
+                const err126 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err126];
+                } else {
+                  vErrors.push(err126);
+                }
+                errors++;
+              }
+            }
+            if (data52.cert !== void 0) {
+              let data53 = data52.cert;
+              if (typeof data53 === "string") {
+                if (!pattern5.test(data53)) {
+                  const err127 = { instancePath: instancePath + "/http/tls/cert", schemaPath: "#/properties/http/properties/tls/properties/cert/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err127];
+                  } else {
+                    vErrors.push(err127);
+                  }
+                  errors++;
+                }
+              } else {
+                const err128 = { instancePath: instancePath + "/http/tls/cert", schemaPath: "#/properties/http/properties/tls/properties/cert/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err128];
+                } else {
+                  vErrors.push(err128);
+                }
+                errors++;
+              }
+            }
+            if (data52.key !== void 0) {
+              let data54 = data52.key;
+              if (typeof data54 === "string") {
+                if (!pattern5.test(data54)) {
+                  const err129 = { instancePath: instancePath + "/http/tls/key", schemaPath: "#/properties/http/properties/tls/properties/key/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err129];
+                  } else {
+                    vErrors.push(err129);
+                  }
+                  errors++;
+                }
+              } else {
+                const err130 = { instancePath: instancePath + "/http/tls/key", schemaPath: "#/properties/http/properties/tls/properties/key/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err130];
+                } else {
+                  vErrors.push(err130);
+                }
+                errors++;
+              }
+            }
+            if (data52.clientCa !== void 0) {
+              let data55 = data52.clientCa;
+              if (typeof data55 === "string") {
+                if (!pattern5.test(data55)) {
+                  const err131 = { instancePath: instancePath + "/http/tls/clientCa", schemaPath: "#/properties/http/properties/tls/properties/clientCa/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err131];
+                  } else {
+                    vErrors.push(err131);
+                  }
+                  errors++;
+                }
+              } else {
+                const err132 = { instancePath: instancePath + "/http/tls/clientCa", schemaPath: "#/properties/http/properties/tls/properties/clientCa/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err132];
+                } else {
+                  vErrors.push(err132);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err133 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            if (vErrors === null) {
+              vErrors = [err133];
+            } else {
+              vErrors.push(err133);
+            }
+            errors++;
+          }
+        }
+        if (data49.fleet !== void 0) {
+          let data56 = data49.fleet;
+          if (Array.isArray(data56)) {
+            if (data56.length < 1) {
+              const err134 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+              if (vErrors === null) {
+                vErrors = [err134];
+              } else {
+                vErrors.push(err134);
+              }
+              errors++;
+            }
+            const len2 = data56.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              let data57 = data56[i2];
+              if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
+                if (data57.name === void 0) {
+                  const err135 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" }, message: "must have required property 'name'" };
+                  if (vErrors === null) {
+                    vErrors = [err135];
+                  } else {
+                    vErrors.push(err135);
+                  }
+                  errors++;
+                }
+                if (data57.passwordFile === void 0) {
+                  const err136 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" }, message: "must have required property 'passwordFile'" };
+                  if (vErrors === null) {
+                    vErrors = [err136];
+                  } else {
+                    vErrors.push(err136);
+                  }
+                  errors++;
+                }
+                if (data57.clientId === void 0) {
+                  const err137 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" }, message: "must have required property 'clientId'" };
+                  if (vErrors === null) {
+                    vErrors = [err137];
+                  } else {
+                    vErrors.push(err137);
+                  }
+                  errors++;
+                }
+                if (data57.fleets === void 0) {
+                  const err138 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" }, message: "must have required property 'fleets'" };
+                  if (vErrors === null) {
+                    vErrors = [err138];
+                  } else {
+                    vErrors.push(err138);
+                  }
+                  errors++;
+                }
+                for (const key12 in data57) {
+                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
+                    const err139 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 }, message: "must NOT have additional properties" };
+                    if (vErrors === null) {
+                      vErrors = [err139];
+                    } else {
+                      vErrors.push(err139);
+                    }
+                    errors++;
+                  }
+                }
+                if (data57.name !== void 0) {
+                  let data58 = data57.name;
+                  if (typeof data58 === "string") {
+                    if (!pattern232.test(data58)) {
+                      const err140 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, message: 'must match pattern "^[^\\u0000-\\u0020:\\u007f]{1,128}$"' };
+                      if (vErrors === null) {
+                        vErrors = [err140];
+                      } else {
+                        vErrors.push(err140);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err141 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err141];
+                    } else {
+                      vErrors.push(err141);
+                    }
+                    errors++;
+                  }
+                }
+                if (data57.passwordFile !== void 0) {
+                  let data59 = data57.passwordFile;
+                  if (typeof data59 === "string") {
+                    if (!pattern5.test(data59)) {
+                      const err142 = { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", schemaPath: "#/properties/http/properties/fleet/items/properties/passwordFile/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err142];
+                      } else {
+                        vErrors.push(err142);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err143 = { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", schemaPath: "#/properties/http/properties/fleet/items/properties/passwordFile/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err143];
+                    } else {
+                      vErrors.push(err143);
+                    }
+                    errors++;
+                  }
+                }
+                if (data57.clientId !== void 0) {
+                  let data60 = data57.clientId;
+                  if (typeof data60 === "string") {
+                    if (!pattern5.test(data60)) {
+                      const err144 = { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", schemaPath: "#/properties/http/properties/fleet/items/properties/clientId/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err144];
+                      } else {
+                        vErrors.push(err144);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err145 = { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", schemaPath: "#/properties/http/properties/fleet/items/properties/clientId/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err145];
+                    } else {
+                      vErrors.push(err145);
+                    }
+                    errors++;
+                  }
+                }
+                if (data57.fleets !== void 0) {
+                  let data61 = data57.fleets;
+                  if (Array.isArray(data61)) {
+                    if (data61.length < 1) {
+                      const err146 = { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", schemaPath: "#/properties/http/properties/fleet/items/properties/fleets/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err146];
+                      } else {
+                        vErrors.push(err146);
+                      }
+                      errors++;
+                    }
+                    const len3 = data61.length;
+                    for (let i3 = 0; i3 < len3; i3++) {
+                      let data62 = data61[i3];
+                      if (typeof data62 === "string") {
+                        if (!pattern5.test(data62)) {
+                          const err147 = { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets/" + i3, schemaPath: "#/properties/http/properties/fleet/items/properties/fleets/items/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                          if (vErrors === null) {
+                            vErrors = [err147];
+                          } else {
+                            vErrors.push(err147);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err148 = { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets/" + i3, schemaPath: "#/properties/http/properties/fleet/items/properties/fleets/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err148];
+                        } else {
+                          vErrors.push(err148);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err149 = { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", schemaPath: "#/properties/http/properties/fleet/items/properties/fleets/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err149];
+                    } else {
+                      vErrors.push(err149);
+                    }
+                    errors++;
+                  }
+                }
+                if (data57.certificate !== void 0) {
+                  let data63 = data57.certificate;
+                  if (typeof data63 === "string") {
+                    if (!pattern5.test(data63)) {
+                      const err150 = { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", schemaPath: "#/properties/http/properties/fleet/items/properties/certificate/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err150];
+                      } else {
+                        vErrors.push(err150);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err151 = { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", schemaPath: "#/properties/http/properties/fleet/items/properties/certificate/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err151];
+                    } else {
+                      vErrors.push(err151);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err152 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                if (vErrors === null) {
+                  vErrors = [err152];
+                } else {
+                  vErrors.push(err152);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err153 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+            if (vErrors === null) {
+              vErrors = [err153];
+            } else {
+              vErrors.push(err153);
+            }
+            errors++;
+          }
+        }
+        if (data49.user !== void 0) {
+          let data64 = data49.user;
+          if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
+            if (data64.issuer === void 0) {
+              const err154 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" }, message: "must have required property 'issuer'" };
+              if (vErrors === null) {
+                vErrors = [err154];
+              } else {
+                vErrors.push(err154);
+              }
+              errors++;
+            }
+            if (data64.audience === void 0) {
+              const err155 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" }, message: "must have required property 'audience'" };
+              if (vErrors === null) {
+                vErrors = [err155];
+              } else {
+                vErrors.push(err155);
+              }
+              errors++;
+            }
+            for (const key13 in data64) {
+              if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds")) {
+                const err156 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err156];
+                } else {
+                  vErrors.push(err156);
+                }
+                errors++;
+              }
+            }
+            if (data64.issuer !== void 0) {
+              let data65 = data64.issuer;
+              if (typeof data65 === "string") {
+                if (!pattern5.test(data65)) {
+                  const err157 = { instancePath: instancePath + "/http/user/issuer", schemaPath: "#/properties/http/properties/user/properties/issuer/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err157];
+                  } else {
+                    vErrors.push(err157);
+                  }
+                  errors++;
+                }
+              } else {
+                const err158 = { instancePath: instancePath + "/http/user/issuer", schemaPath: "#/properties/http/properties/user/properties/issuer/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err158];
+                } else {
+                  vErrors.push(err158);
+                }
+                errors++;
+              }
+            }
+            if (data64.audience !== void 0) {
+              let data66 = data64.audience;
+              if (typeof data66 === "string") {
+                if (!pattern5.test(data66)) {
+                  const err159 = { instancePath: instancePath + "/http/user/audience", schemaPath: "#/properties/http/properties/user/properties/audience/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err159];
+                  } else {
+                    vErrors.push(err159);
+                  }
+                  errors++;
+                }
+              } else {
+                const err160 = { instancePath: instancePath + "/http/user/audience", schemaPath: "#/properties/http/properties/user/properties/audience/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err160];
+                } else {
+                  vErrors.push(err160);
+                }
+                errors++;
+              }
+            }
+            if (data64.jwks !== void 0) {
+              let data67 = data64.jwks;
+              if (typeof data67 === "string") {
+                if (!pattern5.test(data67)) {
+                  const err161 = { instancePath: instancePath + "/http/user/jwks", schemaPath: "#/properties/http/properties/user/properties/jwks/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err161];
+                  } else {
+                    vErrors.push(err161);
+                  }
+                  errors++;
+                }
+              } else {
+                const err162 = { instancePath: instancePath + "/http/user/jwks", schemaPath: "#/properties/http/properties/user/properties/jwks/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err162];
+                } else {
+                  vErrors.push(err162);
+                }
+                errors++;
+              }
+            }
+            if (data64.keys !== void 0) {
+              let data68 = data64.keys;
+              if (Array.isArray(data68)) {
+                if (data68.length < 1) {
+                  const err163 = { instancePath: instancePath + "/http/user/keys", schemaPath: "#/properties/http/properties/user/properties/keys/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err163];
+                  } else {
+                    vErrors.push(err163);
+                  }
+                  errors++;
+                }
+                const len4 = data68.length;
+                for (let i4 = 0; i4 < len4; i4++) {
+                  let data69 = data68[i4];
+                  if (typeof data69 === "string") {
+                    if (!pattern5.test(data69)) {
+                      const err164 = { instancePath: instancePath + "/http/user/keys/" + i4, schemaPath: "#/properties/http/properties/user/properties/keys/items/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err164];
+                      } else {
+                        vErrors.push(err164);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err165 = { instancePath: instancePath + "/http/user/keys/" + i4, schemaPath: "#/properties/http/properties/user/properties/keys/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err165];
+                    } else {
+                      vErrors.push(err165);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err166 = { instancePath: instancePath + "/http/user/keys", schemaPath: "#/properties/http/properties/user/properties/keys/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err166];
+                } else {
+                  vErrors.push(err166);
+                }
+                errors++;
+              }
+            }
+            if (data64.subjects !== void 0) {
+              let data70 = data64.subjects;
+              if (Array.isArray(data70)) {
+                if (data70.length < 1) {
+                  const err167 = { instancePath: instancePath + "/http/user/subjects", schemaPath: "#/properties/http/properties/user/properties/subjects/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err167];
+                  } else {
+                    vErrors.push(err167);
+                  }
+                  errors++;
+                }
+                const len5 = data70.length;
+                for (let i5 = 0; i5 < len5; i5++) {
+                  let data71 = data70[i5];
+                  if (typeof data71 === "string") {
+                    if (!pattern5.test(data71)) {
+                      const err168 = { instancePath: instancePath + "/http/user/subjects/" + i5, schemaPath: "#/properties/http/properties/user/properties/subjects/items/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err168];
+                      } else {
+                        vErrors.push(err168);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err169 = { instancePath: instancePath + "/http/user/subjects/" + i5, schemaPath: "#/properties/http/properties/user/properties/subjects/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err169];
+                    } else {
+                      vErrors.push(err169);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err170 = { instancePath: instancePath + "/http/user/subjects", schemaPath: "#/properties/http/properties/user/properties/subjects/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err170];
+                } else {
+                  vErrors.push(err170);
+                }
+                errors++;
+              }
+            }
+            if (data64.clientIds !== void 0) {
+              let data72 = data64.clientIds;
+              if (Array.isArray(data72)) {
+                if (data72.length < 1) {
+                  const err171 = { instancePath: instancePath + "/http/user/clientIds", schemaPath: "#/properties/http/properties/user/properties/clientIds/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err171];
+                  } else {
+                    vErrors.push(err171);
+                  }
+                  errors++;
+                }
+                const len6 = data72.length;
+                for (let i6 = 0; i6 < len6; i6++) {
+                  let data73 = data72[i6];
+                  if (typeof data73 === "string") {
+                    if (!pattern5.test(data73)) {
+                      const err172 = { instancePath: instancePath + "/http/user/clientIds/" + i6, schemaPath: "#/properties/http/properties/user/properties/clientIds/items/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                      if (vErrors === null) {
+                        vErrors = [err172];
+                      } else {
+                        vErrors.push(err172);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err173 = { instancePath: instancePath + "/http/user/clientIds/" + i6, schemaPath: "#/properties/http/properties/user/properties/clientIds/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err173];
+                    } else {
+                      vErrors.push(err173);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err174 = { instancePath: instancePath + "/http/user/clientIds", schemaPath: "#/properties/http/properties/user/properties/clientIds/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err174];
+                } else {
+                  vErrors.push(err174);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err175 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            if (vErrors === null) {
+              vErrors = [err175];
+            } else {
+              vErrors.push(err175);
+            }
+            errors++;
+          }
+        }
+        if (data49.vehicle !== void 0) {
+          let data74 = data49.vehicle;
+          if (data74 && typeof data74 == "object" && !Array.isArray(data74)) {
+            for (const key14 in data74) {
+              if (!(key14 === "id" || key14 === "motorization" || key14 === "brand" || key14 === "label" || key14 === "pictures")) {
+                const err176 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err176];
+                } else {
+                  vErrors.push(err176);
+                }
+                errors++;
+              }
+            }
+            if (data74.id !== void 0) {
+              let data75 = data74.id;
+              if (typeof data75 === "string") {
+                if (!pattern243.test(data75)) {
+                  const err177 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" }, message: 'must match pattern "^[A-Za-z0-9_-]{1,64}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err177];
+                  } else {
+                    vErrors.push(err177);
+                  }
+                  errors++;
+                }
+              } else {
+                const err178 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err178];
+                } else {
+                  vErrors.push(err178);
+                }
+                errors++;
+              }
+            }
+            if (data74.motorization !== void 0) {
+              let data76 = data74.motorization;
+              if (typeof data76 !== "string") {
+                const err179 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err179];
+                } else {
+                  vErrors.push(err179);
+                }
+                errors++;
+              }
+              if (!(data76 === "Electric" || data76 === "Hybrid" || data76 === "Thermic" || data76 === "Hydrogen")) {
+                const err180 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema32.properties.http.properties.vehicle.properties.motorization.enum }, message: "must be equal to one of the allowed values" };
+                if (vErrors === null) {
+                  vErrors = [err180];
+                } else {
+                  vErrors.push(err180);
+                }
+                errors++;
+              }
+            }
+            if (data74.brand !== void 0) {
+              let data77 = data74.brand;
+              if (typeof data77 === "string") {
+                if (!pattern5.test(data77)) {
+                  const err181 = { instancePath: instancePath + "/http/vehicle/brand", schemaPath: "#/properties/http/properties/vehicle/properties/brand/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err181];
+                  } else {
+                    vErrors.push(err181);
+                  }
+                  errors++;
+                }
+              } else {
+                const err182 = { instancePath: instancePath + "/http/vehicle/brand", schemaPath: "#/properties/http/properties/vehicle/properties/brand/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err182];
+                } else {
+                  vErrors.push(err182);
+                }
+                errors++;
+              }
+            }
+            if (data74.label !== void 0) {
+              let data78 = data74.label;
+              if (typeof data78 === "string") {
+                if (!pattern5.test(data78)) {
+                  const err183 = { instancePath: instancePath + "/http/vehicle/label", schemaPath: "#/properties/http/properties/vehicle/properties/label/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err183];
+                  } else {
+                    vErrors.push(err183);
+                  }
+                  errors++;
+                }
+              } else {
+                const err184 = { instancePath: instancePath + "/http/vehicle/label", schemaPath: "#/properties/http/properties/vehicle/properties/label/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err184];
+                } else {
+                  vErrors.push(err184);
+                }
+                errors++;
+              }
+            }
+            if (data74.pictures !== void 0) {
+              let data79 = data74.pictures;
+              if (Array.isArray(data79)) {
+                if (data79.length < 1) {
+                  const err185 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                  if (vErrors === null) {
+                    vErrors = [err185];
+                  } else {
+                    vErrors.push(err185);
+                  }
+                  errors++;
+                }
+                const len7 = data79.length;
+                for (let i7 = 0; i7 < len7; i7++) {
+                  let data80 = data79[i7];
+                  if (typeof data80 === "string") {
+                    if (!pattern228.test(data80)) {
+                      const err186 = { instancePath: instancePath + "/http/vehicle/pictures/" + i7, schemaPath: "#/properties/http/properties/vehicle/properties/pictures/items/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
+                      if (vErrors === null) {
+                        vErrors = [err186];
+                      } else {
+                        vErrors.push(err186);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err187 = { instancePath: instancePath + "/http/vehicle/pictures/" + i7, schemaPath: "#/properties/http/properties/vehicle/properties/pictures/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                    if (vErrors === null) {
+                      vErrors = [err187];
+                    } else {
+                      vErrors.push(err187);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err188 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                if (vErrors === null) {
+                  vErrors = [err188];
+                } else {
+                  vErrors.push(err188);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err189 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            if (vErrors === null) {
+              vErrors = [err189];
+            } else {
+              vErrors.push(err189);
+            }
+            errors++;
+          }
+        }
+        if (data49.perDay !== void 0) {
+          let data81 = data49.perDay;
+          if (typeof data81 == "number") {
+            if (data81 > 1e9 || isNaN(data81)) {
+              const err190 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 }, message: "must be <= 1000000000" };
+              if (vErrors === null) {
+                vErrors = [err190];
+              } else {
+                vErrors.push(err190);
+              }
+              errors++;
+            }
+            if (data81 < 1 || isNaN(data81)) {
+              const err191 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err191];
+              } else {
+                vErrors.push(err191);
+              }
+              errors++;
+            }
+          } else {
+            const err192 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err192];
+            } else {
+              vErrors.push(err192);
+            }
+            errors++;
+          }
+        }
+        if (data49.perSecond !== void 0) {
+          let data82 = data49.perSecond;
+          if (typeof data82 == "number") {
+            if (data82 > 1e6 || isNaN(data82)) {
+              const err193 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 }, message: "must be <= 1000000" };
+              if (vErrors === null) {
+                vErrors = [err193];
+              } else {
+                vErrors.push(err193);
+              }
+              errors++;
+            }
+            if (data82 < 1 || isNaN(data82)) {
+              const err194 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err194];
+              } else {
+                vErrors.push(err194);
+              }
+              errors++;
+            }
+          } else {
+            const err195 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err195];
+            } else {
+              vErrors.push(err195);
+            }
+            errors++;
+          }
+        }
+        if (data49.body !== void 0) {
+          let data83 = data49.body;
+          if (!(typeof data83 == "number" && (!(data83 % 1) && !isNaN(data83))) && typeof data83 !== "string") {
+            const err196 = { instancePath: instancePath + "/http/body", schemaPath: "#/properties/http/properties/body/type", keyword: "type", params: { type: schema32.properties.http.properties.body.type }, message: "must be integer,string" };
+            if (vErrors === null) {
+              vErrors = [err196];
+            } else {
+              vErrors.push(err196);
+            }
+            errors++;
+          }
+          if (typeof data83 == "number") {
+            if (data83 > 9007199254740991 || isNaN(data83)) {
+              const err197 = { instancePath: instancePath + "/http/body", schemaPath: "#/properties/http/properties/body/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err197];
+              } else {
+                vErrors.push(err197);
+              }
+              errors++;
+            }
+            if (data83 < 1 || isNaN(data83)) {
+              const err198 = { instancePath: instancePath + "/http/body", schemaPath: "#/properties/http/properties/body/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err198];
+              } else {
+                vErrors.push(err198);
+              }
+              errors++;
+            }
+          }
+          if (typeof data83 === "string") {
+            if (!pattern212.test(data83)) {
+              const err199 = { instancePath: instancePath + "/http/body", schemaPath: "#/properties/http/properties/body/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
+              if (vErrors === null) {
+                vErrors = [err199];
+              } else {
+                vErrors.push(err199);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err200 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err200];
+        } else {
+          vErrors.push(err200);
+        }
+        errors++;
+      }
+    }
+    if (data.callbacks !== void 0) {
+      let data84 = data.callbacks;
+      if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
+        for (const key15 in data84) {
+          if (!(key15 === "networks" || key15 === "plain" || key15 === "ca" || key15 === "waiting" || key15 === "push")) {
+            const err201 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err201];
+            } else {
+              vErrors.push(err201);
+            }
+            errors++;
+          }
+        }
+        if (data84.networks !== void 0) {
+          let data85 = data84.networks;
+          if (Array.isArray(data85)) {
+            if (data85.length < 0) {
+              const err202 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 }, message: "must NOT have fewer than 0 items" };
+              if (vErrors === null) {
+                vErrors = [err202];
+              } else {
+                vErrors.push(err202);
+              }
+              errors++;
+            }
+            const len8 = data85.length;
+            for (let i8 = 0; i8 < len8; i8++) {
+              let data86 = data85[i8];
+              if (typeof data86 === "string") {
+                if (!pattern248.test(data86)) {
+                  const err203 = { instancePath: instancePath + "/callbacks/networks/" + i8, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, message: 'must match pattern "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"' };
+                  if (vErrors === null) {
+                    vErrors = [err203];
+                  } else {
+                    vErrors.push(err203);
+                  }
+                  errors++;
+                }
+              } else {
+                const err204 = { instancePath: instancePath + "/callbacks/networks/" + i8, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err204];
+                } else {
+                  vErrors.push(err204);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err205 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+            if (vErrors === null) {
+              vErrors = [err205];
+            } else {
+              vErrors.push(err205);
+            }
+            errors++;
+          }
+        }
+        if (data84.plain !== void 0) {
+          if (typeof data84.plain !== "boolean") {
+            const err206 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
+            if (vErrors === null) {
+              vErrors = [err206];
+            } else {
+              vErrors.push(err206);
+            }
+            errors++;
+          }
+        }
+        if (data84.ca !== void 0) {
+          let data88 = data84.ca;
+          if (typeof data88 === "string") {
+            if (!pattern5.test(data88)) {
+              const err207 = { instancePath: instancePath + "/callbacks/ca", schemaPath: "#/properties/callbacks/properties/ca/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+              if (vErrors === null) {
+                vErrors = [err207];
+              } else {
+                vErrors.push(err207);
+              }
+              errors++;
+            }
+          } else {
+            const err208 = { instancePath: instancePath + "/callbacks/ca", schemaPath: "#/properties/callbacks/properties/ca/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err208];
+            } else {
+              vErrors.push(err208);
+            }
+            errors++;
+          }
+        }
+        if (data84.waiting !== void 0) {
+          let data89 = data84.waiting;
+          if (typeof data89 == "number") {
+            if (data89 > 2e4 || isNaN(data89)) {
+              const err209 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 }, message: "must be <= 20000" };
+              if (vErrors === null) {
+                vErrors = [err209];
+              } else {
+                vErrors.push(err209);
+              }
+              errors++;
+            }
+            if (data89 < 100 || isNaN(data89)) {
+              const err210 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 }, message: "must be >= 100" };
+              if (vErrors === null) {
+                vErrors = [err210];
+              } else {
+                vErrors.push(err210);
+              }
+              errors++;
+            }
+          } else {
+            const err211 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+            if (vErrors === null) {
+              vErrors = [err211];
+            } else {
+              vErrors.push(err211);
+            }
+            errors++;
+          }
+        }
+        if (data84.push !== void 0) {
+          let data90 = data84.push;
+          if (data90 && typeof data90 == "object" && !Array.isArray(data90)) {
+            if (data90.subject === void 0) {
+              const err212 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" }, message: "must have required property 'subject'" };
+              if (vErrors === null) {
+                vErrors = [err212];
+              } else {
+                vErrors.push(err212);
+              }
+              errors++;
+            }
+            if (data90.publicKey === void 0) {
+              const err213 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" }, message: "must have required property 'publicKey'" };
+              if (vErrors === null) {
+                vErrors = [err213];
+              } else {
+                vErrors.push(err213);
+              }
+              errors++;
+            }
+            if (data90.privateKeyFile === void 0) {
+              const err214 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" }, message: "must have required property 'privateKeyFile'" };
+              if (vErrors === null) {
+                vErrors = [err214];
+              } else {
+                vErrors.push(err214);
+              }
+              errors++;
+            }
+            for (const key16 in data90) {
+              if (!(key16 === "subject" || key16 === "publicKey" || key16 === "privateKeyFile")) {
+                const err215 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 }, message: "must NOT have additional properties" };
+                if (vErrors === null) {
+                  vErrors = [err215];
+                } else {
+                  vErrors.push(err215);
+                }
+                errors++;
+              }
+            }
+            if (data90.subject !== void 0) {
+              let data91 = data90.subject;
+              if (typeof data91 === "string") {
+                if (!pattern250.test(data91)) {
+                  const err216 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, message: 'must match pattern "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$"' };
+                  if (vErrors === null) {
+                    vErrors = [err216];
+                  } else {
+                    vErrors.push(err216);
+                  }
+                  errors++;
+                }
+              } else {
+                const err217 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err217];
+                } else {
+                  vErrors.push(err217);
+                }
+                errors++;
+              }
+            }
+            if (data90.publicKey !== void 0) {
+              let data92 = data90.publicKey;
+              if (typeof data92 === "string") {
+                if (!pattern251.test(data92)) {
+                  const err218 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" }, message: 'must match pattern "^B[A-Za-z0-9_-]{86}$"' };
+                  if (vErrors === null) {
+                    vErrors = [err218];
+                  } else {
+                    vErrors.push(err218);
+                  }
+                  errors++;
+                }
+              } else {
+                const err219 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err219];
+                } else {
+                  vErrors.push(err219);
+                }
+                errors++;
+              }
+            }
+            if (data90.privateKeyFile !== void 0) {
+              let data93 = data90.privateKeyFile;
+              if (typeof data93 === "string") {
+                if (!pattern5.test(data93)) {
+                  const err220 = { instancePath: instancePath + "/callbacks/push/privateKeyFile", schemaPath: "#/properties/callbacks/properties/push/properties/privateKeyFile/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                  if (vErrors === null) {
+                    vErrors = [err220];
+                  } else {
+                    vErrors.push(err220);
+                  }
+                  errors++;
+                }
+              } else {
+                const err221 = { instancePath: instancePath + "/callbacks/push/privateKeyFile", schemaPath: "#/properties/callbacks/properties/push/properties/privateKeyFile/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                if (vErrors === null) {
+                  vErrors = [err221];
+                } else {
+                  vErrors.push(err221);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err222 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            if (vErrors === null) {
+              vErrors = [err222];
+            } else {
+              vErrors.push(err222);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err223 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err223];
+        } else {
+          vErrors.push(err223);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data94 = data.log;
+      if (data94 && typeof data94 == "object" && !Array.isArray(data94)) {
+        for (const key17 in data94) {
+          if (!(key17 === "level")) {
+            const err224 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err224];
+            } else {
+              vErrors.push(err224);
+            }
+            errors++;
+          }
+        }
+        if (data94.level !== void 0) {
+          let data95 = data94.level;
+          if (typeof data95 !== "string") {
+            const err225 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err225];
+            } else {
+              vErrors.push(err225);
+            }
+            errors++;
+          }
+          if (!(data95 === "error" || data95 === "warn" || data95 === "info")) {
+            const err226 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema32.properties.log.properties.level.enum }, message: "must be equal to one of the allowed values" };
+            if (vErrors === null) {
+              vErrors = [err226];
+            } else {
+              vErrors.push(err226);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err227 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err227];
+        } else {
+          vErrors.push(err227);
         }
         errors++;
       }
     }
   } else {
-    const err105 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err228 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err105];
+      vErrors = [err228];
     } else {
-      vErrors.push(err105);
+      vErrors.push(err228);
     }
     errors++;
   }

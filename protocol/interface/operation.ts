@@ -17,8 +17,16 @@ export interface Parameter {
   readonly description: string;
   readonly required: boolean;
   readonly schema: TSchema;
+  /** What the text says, when it is more than its schema: see {@link ./parameters.ts}. */
+  readonly form?: ParameterForm;
   readonly deprecated?: boolean;
 }
+
+/**
+ * `periods`: ISO 8601 intervals, read as an array of Period; `range`: `min-max`, read as Range; `indexes`: the same
+ * of whole numbers.
+ */
+export type ParameterForm = 'periods' | 'range' | 'indexes';
 
 export interface OperationAnswer {
   readonly description: string;
@@ -26,6 +34,18 @@ export interface OperationAnswer {
   readonly media?: string;
   readonly schema?: TSchema;
 }
+
+/** Bodies of requests; a setter of states is the same on both sides. */
+export const requestNames = [
+  'fleetMonitor',
+  'fleetCallback',
+  'fleetRemote',
+  'userMonitor',
+  'userCallback',
+  'userRemote',
+  'statusSetter',
+] as const;
+export type RequestName = (typeof requestNames)[number];
 
 /** One operation of the interface. */
 export interface Operation {
@@ -35,10 +55,14 @@ export interface Operation {
   readonly method: Method;
   /** Path below the base of the side with parameters in braces, e.g. `/fleets/{fid}/vehicles/{vid}/status`. */
   readonly path: string;
+  /** What it is about, for the order of the document. */
+  readonly tag: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
   /** JSON body that has to be sent. */
   readonly body?: TSchema;
+  /** Name of the generated validator of the body, an export of protocol/generated/requests.js. */
+  readonly bodyName?: RequestName;
   /** Answers when all goes well, by status; errors are the same for all operations of a side. */
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Statuses of errors that this operation may answer with. */

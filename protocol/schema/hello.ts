@@ -1,7 +1,108 @@
 import { count } from './count.ts';
-import { instant, optional, quantity, record, required, type Static, text } from './fields.ts';
+import { enumeration, instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
-/** Body of a `hello` message: the first after a start of the agent, and another when the time became known. */
+const seconds = (description: string) => quantity({ unit: 's', resolution: 1, minimum: 0, description });
+const size = (unit: string, description: string) => quantity({ unit, resolution: 1, minimum: 0, description });
+
+/** How the agent fares; counts are since its start, and a member that would be 0 is left out. */
+export const helloHealthSchema = record(
+  'HelloHealth',
+  {
+    uptime: required(1, seconds('Time since the start.')),
+    memory: required(
+      2,
+      size('KiB', 'Memory that no other process shares, or the resident one where that is not known.'),
+    ),
+    cpu: required(3, seconds('Processor time since the start.')),
+    frames: optional(4, count('Frames read from all buses.')),
+    dropped: optional(5, count('Frames lost before they were read, or not of their format.')),
+    refused: optional(6, count('Readings that were no possible value.')),
+    faults: optional(7, count('Defects that kept a batch or a tick from being worked off.')),
+    sent: optional(8, size('B', 'Payload that the broker acknowledged.')),
+    written: optional(9, size('B', 'Written to the journal.')),
+    delay: optional(10, size('ms', 'How late the event loop was at the worst in the last two minutes.')),
+    connections: optional(11, count('Times the link came up.')),
+    stuck: optional(12, text({ description: 'Why the pipeline counts as stuck.' })),
+    sources: optional(
+      13,
+      list(
+        record(
+          'HelloSource',
+          {
+            name: required(1, text({ maxLength: 64, description: 'Bus of the profile that it feeds.' })),
+            state: required(2, enumeration(['opening', 'running', 'waiting'], { description: 'What it is doing.' })),
+            reason: optional(3, text({ maxLength: 128, description: 'Why it waits.' })),
+            silence: optional(4, seconds('Since it delivered; absent: it never did.')),
+            dropped: optional(5, count('Frames lost.')),
+          },
+          { description: 'One source of frames or readings.' },
+        ),
+        { maxItems: 32, description: 'What the agent listens to.' },
+      ),
+    ),
+    outbox: optional(
+      14,
+      list(
+        record(
+          'HelloOutbox',
+          {
+            class: required(1, count('Priority class (protocol/classes.ts).')),
+            count: required(2, count('Messages that wait.')),
+            bytes: required(3, size('B', 'Their payload.')),
+            oldest: optional(4, seconds('Age of the oldest.')),
+          },
+          { description: 'What waits in one priority class.' },
+        ),
+        { maxItems: 16, description: 'Messages not yet acknowledged; empty classes are left out.' },
+      ),
+    ),
+    commands: optional(
+      15,
+      list(
+        record(
+          'HelloCommands',
+          {
+            outcome: required(
+              1,
+              text({ maxLength: 64, description: 'Success, AlreadyDone or the cause of the failure.' }),
+            ),
+            count: required(2, count('Commands that ended so.')),
+          },
+          { description: 'Commands with one outcome.' },
+        ),
+        { maxItems: 32, description: 'What has become of commands.' },
+      ),
+    ),
+  },
+  { description: 'How the agent fares.' },
+);
+export type HelloHealth = Static<typeof helloHealthSchema>;
+
+/** What has become of a configuration that was sent to the car. */
+export const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;
+export type ConfigurationState = (typeof configurationStates)[number];
+
+export const helloConfigurationSchema = record(
+  'HelloConfiguration',
+  {
+    generation: required(1, count('Number of the configuration that is in effect; 0: the file on the unit.')),
+    state: required(
+      2,
+      enumeration(configurationStates, {
+        description:
+          'local: the file on the unit; trial: sent, the broker not reached with it yet; applied: sent and proven; returned: the one that was sent did not work, the last good one is in effect; superseded: the file on the unit was changed and is in effect.',
+      }),
+    ),
+    detail: optional(3, text({ description: 'The same for people.' })),
+  },
+  { description: 'Which configuration is in effect, and why.' },
+);
+export type HelloConfiguration = Static<typeof helloConfigurationSchema>;
+
+/**
+ * Body of a `hello` message: the first after a start of the agent, another when the time became known, and now and then
+ * how it fares.
+ */
 export const helloSchema = record(
   'Hello',
   {
@@ -19,6 +120,15 @@ export const helloSchema = record(
           'The time has become known: add this to every instant of the messages of this boot that came with clock none. Records among them are sent again, corrected.',
       }),
     ),
+    mode: optional(
+      7,
+      enumeration(['normal', 'minimal'], {
+        description: 'minimal: nothing is read and recorded, because the agent did not stay up; absent: normal.',
+      }),
+    ),
+    reason: optional(8, text({ description: 'Why it is in minimal mode, or how the run before ended.' })),
+    health: optional(9, helloHealthSchema),
+    configuration: optional(10, helloConfigurationSchema),
   },
   { description: 'Who speaks.' },
 );

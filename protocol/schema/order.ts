@@ -1,4 +1,6 @@
 /** Bodies of the commands that are about the agent itself, not about the car. */
+
+import { callbackId, callbackSide, callbackStatus, subscribeSchema } from './callback.ts';
 import {
   bytes,
   enumeration,
@@ -28,6 +30,20 @@ export const monitorOrderSchema = record(
   { description: 'With `monitor`: watch it. Without: set its status, or remove it.' },
 );
 export type MonitorOrder = Static<typeof monitorOrderSchema>;
+
+/** Gives a callback, pauses it or lets it run again, or takes it away. */
+export const callbackOrderSchema = record(
+  'CallbackOrder',
+  {
+    callbackId: required(1, callbackId),
+    side: optional(2, callbackSide),
+    subscribe: optional(3, subscribeSchema),
+    status: optional(4, callbackStatus),
+    remove: optional(5, flag({ description: 'Take it away.' })),
+  },
+  { description: 'With `side` and `subscribe`: tell it. Without: set its status, or remove it.' },
+);
+export type CallbackOrder = Static<typeof callbackOrderSchema>;
 
 const moment = (description: string) =>
   quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 8.64e15, description });
@@ -69,8 +85,27 @@ export const trustOrderSchema = record(
 );
 export type TrustOrder = Static<typeof trustOrderSchema>;
 
+/** Gives the agent another configuration, whole. */
+export const configurationOrderSchema = record(
+  'ConfigurationOrder',
+  {
+    configuration: required(
+      1,
+      text({
+        maxLength: 32_768,
+        description:
+          'vigie.yaml as it would be on the unit. Relative paths are relative to the file on the unit; vin and data stay what they are.',
+      }),
+    ),
+  },
+  { description: 'A configuration: on trial until the broker is reached with it (docs/operations.md).' },
+);
+export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
+
 /** Bodies by kind of command. */
 export const orderBodies = {
+  Configuration: configurationOrderSchema,
   Monitor: monitorOrderSchema,
+  Callback: callbackOrderSchema,
   Trust: trustOrderSchema,
 } as const satisfies Record<string, TSchema>;

@@ -12,15 +12,28 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { decoding } from './decode.ts';
+import { footprint } from './footprint.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
+import { draining } from './mqtt.ts';
 import { compilerVersion } from './reference.ts';
+import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
 import { markdown, type Section, type Size } from './section.ts';
 import { storing } from './store.ts';
 import { wire } from './wire.ts';
 
-const sections: readonly Section[] = [decoding, readingLogs, replaying, wire, storing, monitoring];
+const sections: readonly Section[] = [
+  decoding,
+  readingLogs,
+  replaying,
+  wire,
+  draining,
+  commanding,
+  storing,
+  monitoring,
+  footprint,
+];
 const page = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
 
 const { values: options, positionals } = parseArgs({

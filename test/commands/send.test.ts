@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explain } from '../../commands/send/explain.ts';
 import { type Details, usages, wishOf } from '../../commands/send/wishes.ts';
 import { decodeBody, encodeBody } from '../../protocol/command.ts';
 import { failureCauses } from '../../protocol/errors.ts';
 import { remoteTypes } from '../../protocol/schema/remote.ts';
-import { vigie } from '../rig/bench.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const everyDay = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const program = { slot: 1, enabled: true, start: 'PT7H15M', actionsType: 'Set' };
@@ -139,4 +142,78 @@ test('the help shows what can be sent, and a wrong wish ends with status 2', asy
   const wrong = await vigie('send', 'VF3VGEBENCH000001', 'charge', '--at', 'noon');
   expect(wrong.status).toBe(2);
   expect(wrong.stderr).toContain('--at must be a time of day');
+});
+
+describe('against the bench', () => {
+  const VIN = 'VF3VGEBENCH000001';
+  let data: string;
+  let bench: VigieProcess;
+
+  beforeAll(async () => {
+    data = mkdtempSync(join(tmpdir(), 'vigie-send-'));
+    bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--scenario', 'parked']);
+    await bench.says('Ctrl-C ends the bench.');
+    // What interlocks ask for comes at least once a second.
+    await bench.says(`published vigie/1/${VIN}/up/telemetry`);
+  });
+
+  afterAll(async () => {
+    await bench.end('SIGKILL');
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  const send = (words: string) => vigie('send', VIN, ...words.split(' '), '--data', data);
+  const told = (stdout: string): { type: string; status: string }[] =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; status: string });
+
+  // One after the other: each finds the car as the one before left it.
+  test.each([
+    ['doors lock', 'Doors', 'Success'],
+    ['doors lock', 'Doors', 'AlreadyDone'],
+    ['doors unlock', 'Doors', 'Success'],
+    ['lights', 'Lights', 'Success'],
+    ['lights off', 'Lights', 'Success'],
+    ['horn', 'Horn', 'Success'],
+    ['horn off', 'Horn', 'Success'],
+    ['wakeup', 'WakeUp', 'AlreadyDone'],
+    ['charge', 'ElectricBatteryChargingRequest', 'AlreadyDone'],
+    ['charge off', 'ElectricBatteryChargingRequest', 'Success'],
+    ['charge on', 'ElectricBatteryChargingRequest', 'Success'],
+    ['charge --level 2 --type partial', 'ElectricBatteryChargingRequest', 'Success'],
+    ['charge --at 23:30', 'ElectricBatteryChargingRequest', 'Success'],
+    ['charge --at 22:00 --until 6:00 --days Mon,Fri', 'ElectricBatteryChargingRequest', 'Success'],
+    ['charge never', 'ElectricBatteryChargingRequest', 'Success'],
+    ['precondition', 'ThermalPreconditioning', 'Success'],
+    ['precondition off', 'ThermalPreconditioning', 'Success'],
+    ['precondition --slot 1 --at 07:15 --days Mon,Tue', 'ThermalPreconditioning', 'Success'],
+    ['precondition delete --slot 1', 'ThermalPreconditioning', 'Success'],
+    ['navigate 2.35,48.85 2.29,48.86', 'Navigation', 'Success'],
+    ['navigate 2.35,48.85', 'Navigation', 'Success'],
+    ['immobilize on', 'Immobilization', 'Success'],
+    ['immobilize off', 'Immobilization', 'Success'],
+    ['stolen on', 'Stolen', 'Success'],
+    ['stolen track --running 10', 'Stolen', 'Success'],
+  ])('%s: %s %s', async (words, type, outcome) => {
+    const { status, stdout, stderr } = await send(words);
+    const reports = told(stdout);
+    expect(reports.map((report) => report.type)).toEqual(reports.map(() => type));
+    const before = type === 'Navigation' ? ['SentToVehicle'] : ['Accepted', 'SentToVehicle'];
+    expect(
+      reports.map((report) => report.status),
+      `${stdout}${stderr}`,
+    ).toEqual([...before, outcome]);
+    expect(status).toBe(0);
+  });
+
+  test('a refusal is explained', async () => {
+    const { status, stdout } = await send('doors unlock --format text');
+    expect(status).toBe(1);
+    expect(stdout).toContain(
+      'Doors Failed (NotPossibleDueToVehicleStolenState): the car counts as stolen\n  this goes only',
+    );
+    expect((await send('stolen off')).status).toBe(0);
+  });
 });

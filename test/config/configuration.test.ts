@@ -88,6 +88,8 @@ describe('a configuration becomes plain data', () => {
       },
       commands: { trust: join(folder, 'trust.json') },
       outbox: { limit: 32 * 2 ** 20, batch: 60_000 },
+      callbacks: { networks: [], plain: false, waiting: 5_000 },
+      health: { every: 6 * 3_600_000 },
       log: { level: 'warn' },
     });
   });
@@ -103,6 +105,8 @@ describe('a configuration becomes plain data', () => {
         can: [{ kind: 'simulated', bus: 'body', line: 4 }],
         mqtt: { url: 'mqtt://localhost', protocol: 'auto', keepalive: 60_000 },
         outbox: { limit: 64 * 2 ** 20, batch: 60_000 },
+        callbacks: { networks: [], plain: false, waiting: 5_000 },
+        health: { every: 6 * 3_600_000 },
         log: { level: 'info' },
       },
     });

@@ -15,6 +15,13 @@ export class Relay {
   /** Bytes that came from clients, per connection that was made, in order. */
   readonly received: Buffer[][] = [];
   #held = false;
+  /**
+   * Milliseconds of silence after which a connection is forgotten, as address translators do: nothing passes any more
+   * and neither side is told.
+   */
+  patience = Number.POSITIVE_INFINITY;
+  /** Connections that were forgotten. */
+  forgotten = 0;
 
   private constructor(brokerPort: number) {
     this.#server = createServer({ noDelay: true }, (client) => {
@@ -22,7 +29,20 @@ export class Relay {
       const pair = { client, broker };
       const bytes: Buffer[] = [];
       this.received.push(bytes);
-      client.on('data', (chunk) => bytes.push(chunk));
+      let last = performance.now();
+      let known = true;
+      const passes = (): boolean => {
+        if (known && performance.now() - last > this.patience) {
+          known = false;
+          this.forgotten++;
+          client.unpipe(broker).resume();
+          broker.unpipe(client).resume();
+        }
+        last = performance.now();
+        return known;
+      };
+      client.on('data', (chunk) => passes() && bytes.push(chunk));
+      broker.on('data', passes);
       this.#pairs.add(pair);
       // While it holds, neither side learns that the other is gone: the connection is half open.
       const end = (): void => {

@@ -3,6 +3,7 @@ import type { FuzzTarget } from '../target.ts';
 import { configuration, profile } from './configuration.ts';
 import { dbc } from './dbc.ts';
 import { gpsd, nmea, sirf } from './gnss.ts';
+import { prompt, slcan, transport } from './live.ts';
 import { logFile, logGzip } from './log-file.ts';
 import { logTargets } from './logs.ts';
 import { command, message } from './messages.ts';
@@ -20,6 +21,9 @@ export const targets: readonly FuzzTarget[] = [
   isotp,
   services,
   signalSet,
+  slcan,
+  prompt,
+  transport,
   profile,
   configuration,
   message,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Backoff } from '../../../adapters/mqtt/backoff.ts';
 import { type Closing, ProtocolChoice } from '../../../adapters/mqtt/protocol-choice.ts';
+import { Backoff } from '../../../agent/backoff.ts';
 
 describe('back-off', () => {
   it('doubles its bound up to the longest, for ever, and spreads evenly below it', () => {
@@ -25,7 +25,14 @@ describe('back-off', () => {
 });
 
 describe('choice of the protocol version', () => {
-  const silent: Closing = { stage: 'connecting', reason: '', code: undefined, silent: true, cause: undefined };
+  const silent: Closing = {
+    stage: 'connecting',
+    reason: '',
+    code: undefined,
+    silent: true,
+    unanswered: false,
+    cause: undefined,
+  };
   const refused = (code: number): Closing => ({ ...silent, silent: false, code });
   const away: Closing = { ...silent, stage: 'dialing', silent: false };
   const lost: Closing = { ...silent, stage: 'connected' };

@@ -5,6 +5,7 @@ import { SimulatedCar } from '../../../adapters/simulated/index.ts';
 import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import type { SourceMapping } from '../../../agent/profile.ts';
+import { interlocks } from '../../../agent/remotes/interlocks.ts';
 import { Status } from '../../../agent/status.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
@@ -21,11 +22,11 @@ interface Entry {
 interface Actuation {
   readonly send: {
     readonly message: string;
-    readonly signals: Readonly<Record<string, number>>;
-    readonly counter: string;
-    readonly checksum: { readonly signal: string; readonly method: string };
+    readonly signals: Readonly<Record<string, number | string>>;
+    readonly counter?: string;
+    readonly checksum?: { readonly signal: string; readonly method: string };
   };
-  readonly confirm: { readonly path: string; readonly includes: string };
+  readonly confirm: { readonly path: string; readonly includes?: string; readonly equals?: string | boolean };
 }
 
 interface Profile {
@@ -36,11 +37,24 @@ interface Profile {
   readonly collision: Readonly<Record<string, Entry>>;
   readonly acceleration: Readonly<Record<string, Entry>>;
   readonly key: Readonly<Record<string, Entry>>;
+  readonly horn: Readonly<Record<string, Entry>>;
+  readonly immobilizer: Readonly<Record<string, Entry>>;
+  readonly navigation: Readonly<Record<string, Entry>>;
   readonly telemetry: Readonly<Record<string, { readonly deadBand?: number }>>;
   readonly commands: Readonly<Record<string, Readonly<Record<string, Actuation>>>>;
 }
 
 const profile = parse(profileText) as Profile;
+const channelSections = [
+  'alerts',
+  'maintenance',
+  'collision',
+  'acceleration',
+  'key',
+  'horn',
+  'immobilizer',
+  'navigation',
+] as const;
 
 /** Names that a message and a signal have in one string. */
 function split(name: string): [message: string, signal: string] {
@@ -80,7 +94,7 @@ describe('the profile of the bench car', () => {
   });
 
   test.each(
-    (['alerts', 'maintenance', 'collision', 'acceleration', 'key'] as const).flatMap((section) =>
+    channelSections.flatMap((section) =>
       Object.entries(profile[section]).map(([name, entry]) => [`${section}.${name}`, entry] as const),
     ),
   )('%s fits its signal and its channel', (path, entry) => {
@@ -104,11 +118,38 @@ describe('the profile of the bench car', () => {
       if (path !== 'default') expect(Object.keys(profile.status)).toContain(slotOf(path).path);
     }
     for (const { send, confirm } of Object.values(profile.commands).flatMap((actions) => Object.values(actions))) {
-      for (const name of [...Object.keys(send.signals), send.counter, send.checksum.signal]) {
+      for (const name of [...Object.keys(send.signals), send.counter, send.checksum?.signal]) {
+        if (name === undefined) continue;
         expect(messageOf(send.message).signals.map((signal) => signal.name)).toContain(name);
       }
-      expect(slotOf(confirm.path).values).toContain(confirm.includes);
-      expect(Object.values(profile.status[confirm.path]?.map ?? {}).flat()).toContain(confirm.includes);
+      const [section, member = ''] = confirm.path.split('.') as [(typeof channelSections)[number], string?];
+      const shown = profile.status[confirm.path] ?? profile[section][member];
+      expect(Object.values(shown?.map ?? {}).flat(), confirm.path).toContain(confirm.includes ?? confirm.equals);
+    }
+  });
+
+  test('every action of every kind is there', () => {
+    const actions = Object.entries(profile.commands).flatMap(([kind, some]) =>
+      Object.keys(some).map((action) => `${kind}.${action}`),
+    );
+    expect(actions).toEqual([
+      ...['wakeUp.wake', 'doors.lock', 'doors.unlock', 'lights.on', 'lights.off', 'horn.on', 'horn.off'],
+      ...['charging.start', 'charging.stop', ...[1, 2, 3, 4, 5].map((level) => `charging.level${level}`)],
+      ...['charging.partial', 'charging.full', 'preconditioning.start', 'preconditioning.stop'],
+      ...['immobilization.on', 'immobilization.off', 'navigation.send'],
+    ]);
+  });
+
+  test('what interlocks and confirmations ask for becomes stale', () => {
+    const asked = new Set(interlocks.flatMap(({ any }) => any.map(({ path }) => path)));
+    for (const { confirm } of Object.values(profile.commands).flatMap((actions) => Object.values(actions))) {
+      asked.add(confirm.path);
+    }
+    const entries = channelSections.flatMap((section) =>
+      Object.entries(profile[section]).map(([name, entry]) => [`${section}.${name}`, entry] as const),
+    );
+    for (const [path, entry] of [...Object.entries(profile.status), ...entries]) {
+      if (asked.has(path)) expect(entry.timeout, path).toBeDefined();
     }
   });
 });

@@ -243,7 +243,7 @@ describe('store', () => {
     const options = { bytesPerDay: 40_960, now: () => now };
     let store = await open(files, options);
     for (let at = 0; at < 20; at++) {
-      store.records.put('waypoints', { id: `${at}`, at, record: at });
+      store.records.put('waypoint', { id: `${at}`, at, record: at });
       store.records.put('trips', { id: `${at}`, at, record: at });
       await store.outbox.commit();
       if (at === 4) {
@@ -255,11 +255,11 @@ describe('store', () => {
     }
     const { flashedToday, flashedBound, refused } = store.metrics;
     expect([flashedToday > flashedBound, refused > 5, refused < 15]).toEqual([true, true, true]);
-    expect([...store.records.list('waypoints')]).toHaveLength(20 - refused);
+    expect([...store.records.list('waypoint')]).toHaveLength(20 - refused);
     expect([...store.records.list('trips')]).toHaveLength(20);
     now += 86_400_000;
-    store.records.put('waypoints', { id: 'next', at: 100, record: 1 });
-    expect(store.records.get('waypoints', 'next')).toBeDefined();
+    store.records.put('waypoint', { id: 'next', at: 100, record: 1 });
+    expect(store.records.get('waypoint', 'next')).toBeDefined();
     await store.outbox.commit();
     expect(store.metrics.flashedToday).toBe(4096);
   });

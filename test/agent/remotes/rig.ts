@@ -3,9 +3,9 @@ import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
 import type { Publisher, SignatureVerifier } from '../../../agent/ports.ts';
+import type { CommandRule } from '../../../agent/profile.ts';
 import type { Affair } from '../../../agent/remotes/affair.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
-import type { RemoteRule } from '../../../agent/remotes/execution.ts';
 import { remoteKinds } from '../../../agent/remotes/kinds.ts';
 import { emptyLedger, Ledger, type LedgerData, type LedgerDocument } from '../../../agent/remotes/ledger.ts';
 import type { Limits, Power } from '../../../agent/remotes/power.ts';
@@ -46,7 +46,7 @@ const shows: Readonly<Record<string, readonly [path: string, value: SlotValue]>>
 
 export const actions = Object.keys(shows);
 
-const rules: Readonly<Record<string, RemoteRule>> = Object.fromEntries(
+const rules: Readonly<Record<string, CommandRule>> = Object.fromEntries(
   Object.entries(shows).map(([action, [path, value]]) => [
     action,
     {
@@ -137,7 +137,7 @@ export interface Setting {
   readonly power?: Power;
   readonly limits?: Partial<Limits>;
   readonly without?: readonly string[];
-  readonly requires?: Readonly<Record<string, RemoteRule['requires']>>;
+  readonly requires?: Readonly<Record<string, CommandRule['requires']>>;
   /** Actions that the profile has; all by default. */
   readonly profile?: readonly string[];
   readonly zone?: string;

@@ -95,7 +95,9 @@ class Reader {
       if (definition === undefined) throw new Error(`${key}: no schema ${reference}`);
       return new Reader(definition, this.#definitions).whole(reference);
     }
-    const type = this.#match(/string\/date-time|string\/\S+|(?:string|integer|number|boolean)\b(?:\/\w+)?/y)?.[0];
+    const type = this.#match(
+      /string\/date-time|string\/\[\S*(?=\])|string\/\S+|(?:string|integer|number|boolean)\b(?:\/\w+)?/y,
+    )?.[0];
     return type === undefined ? nothing(key) : { ...nothing(key), type: type.replace(/^number\/.*/, 'number') };
   }
 

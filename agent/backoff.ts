@@ -9,7 +9,7 @@ export interface BackoffOptions {
 
 /**
  * Exponential back-off with full jitter: the n-th wait is evenly spread over 0 to min(longest, first × 2^n), so that
- * a fleet that lost its broker at one moment does not come back at one moment.
+ * what lost its other end at one moment, a fleet its broker, does not come back at one moment.
  */
 export class Backoff {
   readonly #options: BackoffOptions;

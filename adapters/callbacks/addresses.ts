@@ -1,0 +1,88 @@
+/**
+ * Guards against requests into networks that only the car can see (server-side request forgery, CWE-918): a name is
+ * resolved by the very connection that uses it, and only permitted addresses are connected to. So a name that answers
+ * with another address the second time gains nothing.
+ */
+import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
+import { type BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
+import { VigieError } from '../../protocol/errors.ts';
+import { embedded, isPublic, networksOf } from './networks.ts';
+
+export interface AddressRules {
+  /** Networks (`192.168.1.0/24`) and addresses that may be connected to though they are not public. */
+  readonly networks?: readonly string[];
+  /** http and ws are allowed: what is told can be read and changed on its way. */
+  readonly plain?: boolean;
+}
+
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Code of the error of a connection that was not made because the address is not permitted. */
+export const FORBIDDEN = 'VIGIE_FORBIDDEN_ADDRESS';
+
+export class Addresses {
+  readonly #networks: BlockList;
+  readonly #plain: boolean;
+  readonly #resolve: Resolve;
+
+  /** @throws RangeError for a network that is none */
+  constructor({ networks = [], plain = false }: AddressRules = {}, resolveName: Resolve = resolve) {
+    this.#networks = networksOf(networks);
+    this.#plain = plain;
+    this.#resolve = resolveName;
+  }
+
+  permits(address: string): boolean {
+    if (isPublic(address)) return true;
+    const inner = (embedded(address) ?? address).replace(/%.*$/, '');
+    return isIP(inner) !== 0 && this.#networks.check(inner, isIPv4(inner) ? 'ipv4' : 'ipv6');
+  }
+
+  /** @throws VigieError `input.malformed` for an address that would never be connected to */
+  check(url: string, where: string): void {
+    const { protocol, hostname } = new URL(url);
+    if ((protocol === 'http:' || protocol === 'ws:') && !this.#plain) {
+      const secure = protocol === 'http:' ? 'https' : 'wss';
+      throw new VigieError('input.malformed', `must begin with ${secure}:// (or set callbacks.plain)`, { where });
+    }
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const loopback = /^(.*\.)?localhost\.?$/i.test(host);
+    if (loopback ? this.permits('127.0.0.1') || this.permits('::1') : isIP(host) === 0 || this.permits(host)) return;
+    throw new VigieError('input.malformed', `${host} is no public address (or add its network to callbacks.networks)`, {
+      where,
+    });
+  }
+
+  /** For `net.connect`: gives only permitted addresses. */
+  readonly lookup: LookupFunction = (hostname, options, done) => {
+    const { all, ...rest } = options;
+    this.#resolve(hostname, { ...rest, all: true }, (error, found) => {
+      if (error !== null) {
+        done(error, '', 0);
+        return;
+      }
+      const addresses = found.filter(({ address }) => this.permits(address));
+      const [first] = addresses;
+      if (first === undefined) done(forbidden(hostname, found), '', 0);
+      else if (all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+
+  /** Why a host that is an address is not connected to; undefined: it is, or it is a name. */
+  refusal(hostname: string): Error | undefined {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    if (isIP(host) === 0 || this.permits(host)) return undefined;
+    return forbidden(host, []);
+  }
+}
+
+function forbidden(hostname: string, found: readonly LookupAddress[]): Error {
+  const addresses = found.map(({ address }) => address).join(', ');
+  const error = new Error(`${hostname}${addresses === '' ? '' : ` (${addresses})`} is no public address`);
+  return Object.assign(error, { code: FORBIDDEN });
+}

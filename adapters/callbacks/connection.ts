@@ -1,0 +1,175 @@
+/** One connection to a websocket receiver: frames, acknowledgements, signs of life. docs/callbacks.md, "Websocket". */
+import { type RawData, WebSocket } from 'ws';
+import type { Message, Receipt } from '../../agent/callbacks/courier.ts';
+import type { Addresses } from './addresses.ts';
+import { failure } from './failures.ts';
+
+/** ms without progress after which a receiver has not received. */
+const TIMEOUT = 10_000;
+/** ms between two pings; who has not answered one before the next is not there any more. */
+const PING = 30_000;
+/** ms */
+const FAREWELL = 1_000;
+/** An acknowledgement is an id. */
+const LONGEST_ANSWER = 4096;
+
+export interface ConnectionOptions {
+  readonly addresses: Addresses;
+  readonly ca?: string;
+  /** ms */
+  readonly timeout?: number;
+  /** ms */
+  readonly ping?: number;
+}
+
+/** Messages under way. */
+interface Batch {
+  readonly messages: readonly Message[];
+  /** The first so many are acknowledged. */
+  delivered: number;
+  readonly settle: (receipt: Receipt) => void;
+}
+
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #timeout: number;
+  #batch: Batch | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #heart: NodeJS.Timeout;
+  #alive = true;
+  #open = false;
+  #fault: unknown;
+  #closed = false;
+  /** What the receiver said when the connection was opened that it has seen last. */
+  #last: string | undefined;
+
+  /** Begins to connect. @throws Error for a host that may not be connected to */
+  constructor(url: string, { addresses, ca, timeout = TIMEOUT, ping = PING }: ConnectionOptions) {
+    const refusal = addresses.refusal(new URL(url).hostname);
+    if (refusal !== undefined) throw refusal;
+    this.#timeout = timeout;
+    this.#socket = new WebSocket(url, 'vigie.events.1', {
+      lookup: addresses.lookup,
+      followRedirects: false,
+      handshakeTimeout: timeout,
+      maxPayload: LONGEST_ANSWER,
+      perMessageDeflate: false,
+      ...(ca === undefined ? {} : { ca }),
+    });
+    this.#socket.on('upgrade', ({ headers }) => {
+      const last = headers['vigie-last-event-id'];
+      this.#last = typeof last === 'string' ? last : undefined;
+    });
+    this.#socket.on('open', () => this.#opened());
+    this.#socket.on('message', (data) => this.#message(data));
+    this.#socket.on('pong', () => {
+      this.#alive = true;
+    });
+    this.#socket.on('error', (error) => {
+      this.#fault = error;
+    });
+    this.#socket.on('close', (code) => this.#ended(code));
+    this.#heart = setInterval(() => this.#beat(), ping);
+    this.#heart.unref();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Sends the messages in their order; resolves when all are acknowledged, or the connection is lost or silent. */
+  deliver(messages: readonly Message[]): Promise<Receipt> {
+    if (this.#closed) return Promise.resolve({ outcome: 'failed', reason: 'the connection is closed' });
+    return new Promise((settle) => {
+      this.#batch = { messages, delivered: 0, settle };
+      this.#watch();
+      if (this.#open) this.#send();
+    });
+  }
+
+  /** Ends the connection; what is not acknowledged will be sent over another. */
+  close(): void {
+    this.#socket.close(1000);
+    // Who does not answer the farewell is not waited for.
+    const patience = setTimeout(() => this.#socket.terminate(), FAREWELL);
+    this.#socket.once('close', () => clearTimeout(patience));
+    this.#finish({ outcome: 'failed', reason: 'the connection was closed' });
+    clearInterval(this.#heart);
+    this.#closed = true;
+  }
+
+  #opened(): void {
+    this.#open = true;
+    if (this.#batch === undefined) return;
+    if (this.#last !== undefined) this.#acknowledge(this.#last);
+    this.#send();
+  }
+
+  #send(): void {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    for (const { id, content } of batch.messages.slice(batch.delivered)) {
+      this.#socket.send(JSON.stringify({ id, message: content }));
+    }
+  }
+
+  #message(data: RawData): void {
+    this.#alive = true;
+    let frame: unknown;
+    try {
+      frame = JSON.parse(String(data));
+    } catch {
+      // What is no JSON says nothing about what was received.
+      return;
+    }
+    const ack = typeof frame === 'object' && frame !== null ? (frame as { ack?: unknown }).ack : undefined;
+    if (typeof ack === 'string') this.#acknowledge(ack);
+  }
+
+  /** This message and all before it were taken. */
+  #acknowledge(id: string): void {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    const index = batch.messages.findIndex((message) => message.id === id);
+    if (index < batch.delivered) return;
+    batch.delivered = index + 1;
+    if (batch.delivered === batch.messages.length) this.#finish({ outcome: 'delivered' });
+    else this.#watch();
+  }
+
+  #watch(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#fault = new Error(`no acknowledgement within ${this.#timeout} ms`);
+      this.#socket.terminate();
+    }, this.#timeout);
+  }
+
+  #beat(): void {
+    if (!this.#open) return;
+    if (!this.#alive) {
+      this.#fault = new Error('no answer to a ping');
+      this.#socket.terminate();
+      return;
+    }
+    this.#alive = false;
+    this.#socket.ping();
+  }
+
+  #ended(code: number): void {
+    this.#closed = true;
+    clearInterval(this.#heart);
+    const lost: Receipt = { outcome: 'failed', reason: `the receiver closed the connection (${code})` };
+    this.#finish(this.#fault === undefined ? lost : failure(this.#fault));
+  }
+
+  #finish(receipt: Receipt): void {
+    clearTimeout(this.#timer);
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (batch === undefined) return;
+    const { delivered } = batch;
+    if (receipt.outcome === 'delivered' || delivered === 0) batch.settle(receipt);
+    else batch.settle({ outcome: 'failed', reason: receipt.reason, delivered });
+  }
+}

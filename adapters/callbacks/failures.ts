@@ -1,0 +1,20 @@
+/** What went wrong with a request, for the queue that it came from. */
+import type { Receipt } from '../../agent/callbacks/courier.ts';
+
+/** The car has no network, or its resolver has none: nothing is known about the receiver. */
+const offline = new Set(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
+
+export function failure(error: unknown): Receipt {
+  const codes = codesOf(error);
+  const reason = error instanceof Error && error.message !== '' ? error.message : (codes[0] ?? 'the request failed');
+  const out = codes.length > 0 && codes.every((code) => offline.has(code));
+  return { outcome: out ? 'offline' : 'failed', reason };
+}
+
+/** Several addresses may have been tried (AggregateError). */
+function codesOf(error: unknown): string[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (Array.isArray(errors)) return errors.flatMap(codesOf);
+  return typeof code === 'string' ? [code] : [];
+}

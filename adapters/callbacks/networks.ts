@@ -1,0 +1,86 @@
+/** Which addresses belong to the public internet: the special-purpose registries of IANA (RFC 6890, RFC 8190). */
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/** Prefixes of IPv4 that are not globally reachable, multicast and reserved space included. */
+const special4 = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  // Shared address space of carriers, RFC 6598.
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const;
+
+/** Within global unicast (2000::/3), what is not: IETF assignments with Teredo, documentation, 6to4, SRv6. */
+const special6 = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const;
+
+const blocked4 = new BlockList();
+for (const [address, prefix] of special4) blocked4.addSubnet(address, prefix, 'ipv4');
+const blocked6 = new BlockList();
+for (const [address, prefix] of special6) blocked6.addSubnet(address, prefix, 'ipv6');
+const global6 = new BlockList();
+global6.addSubnet('2000::', 3, 'ipv6');
+
+/** The groups of an IPv6 address; undefined: it is none. */
+function groupsOf(text: string): number[] | undefined {
+  const address = text.replace(/%.*$/, '');
+  if (!isIPv6(address)) return undefined;
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const [, head = '', ...bytes] = dotted ?? [];
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+  const plain = dotted === null ? address : `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  const [left = '', right] = plain.split('::');
+  const groups = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  const [first, last] = [groups(left), right === undefined ? [] : groups(right)];
+  const zeros = right === undefined ? 0 : 8 - first.length - last.length;
+  return [...first, ...Array.from({ length: zeros }, () => 0), ...last];
+}
+
+/** The IPv4 address that an IPv6 address stands for: mapped (RFC 4291 §2.5.5.2) or by NAT64 (RFC 6052 §2.1). */
+export function embedded(address: string): string | undefined {
+  const groups = groupsOf(address);
+  if (groups === undefined) return undefined;
+  const head = groups.slice(0, 6).join(':');
+  // 64:ff9b::/96 is how phones without IPv4 reach it.
+  if (head !== '0:0:0:0:0:65535' && head !== `${0x64}:${0xff9b}:0:0:0:0`) return undefined;
+  const [, , , , , , high = 0, low = 0] = groups;
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** True for an address of the public internet; false also for what is no address. */
+export function isPublic(address: string): boolean {
+  const inner = embedded(address) ?? address;
+  if (isIPv4(inner)) return !blocked4.check(inner, 'ipv4');
+  const bare = inner.replace(/%.*$/, '');
+  return isIPv6(bare) && global6.check(bare, 'ipv6') && !blocked6.check(bare, 'ipv6');
+}
+
+/** Networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for what is none */
+export function networksOf(list: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const entry of list) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
+    const longest = family === 'ipv4' ? 32 : 128;
+    const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
+    if (family === undefined || bits < 0 || bits > longest) throw new RangeError(`${entry} is no network`);
+    networks.addSubnet(address, bits, family);
+  }
+  return networks;
+}

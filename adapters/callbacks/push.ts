@@ -1,0 +1,92 @@
+import { ECDH } from 'node:crypto';
+import { Agent, request } from 'undici';
+import webPush from 'web-push';
+import type { Courier, PushParcel, Receipt } from '../../agent/callbacks/courier.ts';
+import { connectorTo } from './dial.ts';
+import { failure } from './failures.ts';
+import type { VapidKeys } from './vapid.ts';
+import { type HttpOptions, TIMEOUT } from './webhook.ts';
+
+export interface PushOptions extends HttpOptions {
+  readonly vapid: VapidKeys;
+}
+
+/** Sends push messages: RFC 8030, encrypted by RFC 8291, with the sender's proof by RFC 8292. */
+export class PushCourier implements Courier<PushParcel> {
+  readonly #options: PushOptions;
+  readonly #agent: Agent;
+
+  /** `vapid` was checked by `checkPair`. */
+  constructor(options: PushOptions) {
+    const { addresses, ca, timeout = TIMEOUT } = options;
+    this.#options = options;
+    this.#agent = new Agent({
+      // RFC 8030 §3: push services speak HTTP/2; those that do not are content with HTTP/1.1.
+      allowH2: true,
+      connect: connectorTo(addresses, { timeout, allowH2: true, ...(ca === undefined ? {} : { ca }) }),
+    });
+  }
+
+  check(url: string, where: string): void {
+    this.#options.addresses.check(url, where);
+  }
+
+  async deliver(parcel: PushParcel): Promise<Receipt> {
+    const { addresses, timeout = TIMEOUT } = this.#options;
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      addresses.check(parcel.device.endpoint, 'endpoint');
+      if (!isPoint(parcel.device.keys.p256dh)) {
+        return { outcome: 'gone', reason: 'nothing can be encrypted for the key of the device' };
+      }
+      const sealed = this.#seal(parcel);
+      const answer = await request(parcel.device.endpoint, {
+        method: 'POST',
+        dispatcher: this.#agent,
+        signal,
+        headers: sealed.headers,
+        body: sealed.body,
+      });
+      answer.body.dump({ limit: 16_384 }).catch(() => undefined);
+      return outcomeOf(answer.statusCode, answer.headers['retry-after']);
+    } catch (error) {
+      if (signal.aborted) return { outcome: 'failed', reason: `no answer within ${timeout} ms` };
+      return failure(error);
+    }
+  }
+
+  /** Ends requests under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #seal({ device, payload, urgency, ttl }: PushParcel): { headers: Record<string, string>; body: Buffer } {
+    const { headers, body } = webPush.generateRequestDetails(device, payload, {
+      vapidDetails: this.#options.vapid,
+      TTL: ttl,
+      urgency,
+      contentEncoding: 'aes128gcm',
+    });
+    const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+    return { headers: Object.fromEntries(lowered), body: body as Buffer };
+  }
+}
+
+function isPoint(key: string): boolean {
+  try {
+    ECDH.convertKey(key, 'prime256v1', 'base64url');
+    return true;
+  } catch {
+    // Not on the curve: it never will be.
+    return false;
+  }
+}
+
+/** RFC 8030 §5 and §7.3: 404 and 410 say that the subscription has ended. */
+function outcomeOf(status: number, retryAfter: string | string[] | undefined): Receipt {
+  if (status >= 200 && status < 300) return { outcome: 'delivered' };
+  const reason = `the push service answered ${status}`;
+  if (status === 404 || status === 410) return { outcome: 'gone', reason };
+  const seconds = Number(retryAfter ?? 0);
+  return { outcome: 'failed', reason, ...(seconds > 0 ? { after: seconds * 1000 } : {}) };
+}

@@ -1,0 +1,84 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'undici';
+import type { Courier, Receipt, WebhookParcel } from '../../agent/callbacks/courier.ts';
+import type { Addresses } from './addresses.ts';
+import { connectorTo } from './dial.ts';
+import { failure } from './failures.ts';
+
+/** Interface 3.18.0 and 4.16.0: a receiver that has not answered after this has not received, ms. */
+export const TIMEOUT = 10_000;
+/** Bytes of an answer that are read so that the connection can be used again; a longer answer costs it. */
+const ANSWER = 16_384;
+
+export interface HttpOptions {
+  readonly addresses: Addresses;
+  /** Authorities (PEM) that receivers are checked against; absent: those of Node. */
+  readonly ca?: string;
+  /** ms */
+  readonly timeout?: number;
+  /** UTC ms */
+  readonly now: () => number;
+}
+
+/** Posts notifications. Redirects are not followed: they could lead where the address itself may not. */
+export class WebhookCourier implements Courier<WebhookParcel> {
+  readonly #options: HttpOptions;
+  readonly #agent: Agent;
+
+  constructor(options: HttpOptions) {
+    const { addresses, ca, timeout = TIMEOUT } = options;
+    this.#options = options;
+    this.#agent = new Agent({
+      connect: connectorTo(addresses, { timeout, ...(ca === undefined ? {} : { ca }) }),
+      maxHeaderSize: ANSWER,
+    });
+  }
+
+  check(url: string, where: string): void {
+    this.#options.addresses.check(url, where);
+  }
+
+  async deliver({ url, headers, ids, body, secret }: WebhookParcel): Promise<Receipt> {
+    const { addresses, timeout = TIMEOUT, now } = this.#options;
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      addresses.check(url, 'target');
+      const signature = secret === undefined ? {} : { 'vigie-signature': sign(secret, now(), body) };
+      const answer = await request(url, {
+        method: 'POST',
+        dispatcher: this.#agent,
+        signal,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'Vigie',
+          ...headers,
+          'vigie-event-id': ids.join(', '),
+          ...signature,
+        },
+        body,
+      });
+      // The answer is in its status: what becomes of its body changes nothing.
+      answer.body.dump({ limit: ANSWER }).catch(() => undefined);
+      const { statusCode } = answer;
+      if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered' };
+      return { outcome: 'failed', reason: `the receiver answered ${statusCode}` };
+    } catch (error) {
+      if (signal.aborted) return { outcome: 'failed', reason: `no answer within ${timeout} ms` };
+      return failure(error);
+    }
+  }
+
+  /** Ends requests under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+/**
+ * `t=SECONDS,v1=HEX`: HMAC-SHA256 (RFC 2104) with the secret of the callback over the time (UTC seconds), a full stop,
+ * and the body as it is sent. The time lets a receiver refuse what was recorded and sent again.
+ */
+export function sign(secret: string, now: number, body: string): string {
+  const time = Math.floor(now / 1000);
+  return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
+}

@@ -1,0 +1,72 @@
+import type { Courier, Receipt, WebsocketParcel } from '../../agent/callbacks/courier.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
+
+/** Upper bound of the wait after the n-th failure in a row: 10 s, 20 s, … a minute. */
+const FIRST = 10_000;
+const LONGEST = 60_000;
+
+export type WebsocketOptions = ConnectionOptions & {
+  /** 0 (included) to 1 (excluded). */
+  readonly random?: () => number;
+};
+
+interface Line {
+  readonly url: string;
+  connection: Connection | undefined;
+  failures: number;
+}
+
+/** Sends messages over one connection for each receiver, which is opened with the first and stays open. */
+export class WebsocketCourier implements Courier<WebsocketParcel> {
+  readonly #options: WebsocketOptions;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(options: WebsocketOptions) {
+    this.#options = options;
+  }
+
+  check(url: string, where: string): void {
+    this.#options.addresses.check(url, where);
+  }
+
+  async deliver({ receiver, url, messages }: WebsocketParcel): Promise<Receipt> {
+    const line = this.#line(receiver, url);
+    if (line.connection === undefined || line.connection.closed) {
+      try {
+        this.#options.addresses.check(url, 'target');
+        line.connection = new Connection(url, this.#options);
+      } catch (error) {
+        return { outcome: 'failed', reason: (error as Error).message };
+      }
+    }
+    const receipt = await line.connection.deliver(messages);
+    if (receipt.outcome !== 'failed') {
+      line.failures = 0;
+      return receipt;
+    }
+    line.failures = (receipt.delivered ?? 0) > 0 ? 1 : line.failures + 1;
+    const bound = Math.min(LONGEST, FIRST * 2 ** (line.failures - 1));
+    // Half of it is left to chance: a fleet that lost its receiver at one moment does not come back at one moment.
+    const after = bound * (0.5 + (this.#options.random ?? Math.random)() / 2);
+    return { ...receipt, after: Math.round(after) };
+  }
+
+  release(receiver: string): void {
+    this.#lines.get(receiver)?.connection?.close();
+    this.#lines.delete(receiver);
+  }
+
+  /** Closes all connections. */
+  async close(): Promise<void> {
+    for (const receiver of [...this.#lines.keys()]) this.release(receiver);
+  }
+
+  #line(receiver: string, url: string): Line {
+    const known = this.#lines.get(receiver);
+    if (known?.url === url) return known;
+    known?.connection?.close();
+    const line: Line = { url, connection: undefined, failures: 0 };
+    this.#lines.set(receiver, line);
+    return line;
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Signals of a command whose value comes with the command. A profile writes `{longitude}` where otherwise a value is;
+ * the message is then sent once for each position, in their order.
+ */
+import type { ActionParameters } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+
+export type SignalValues = Readonly<Record<string, number | string>>;
+
+/** Most positions of a destination: nine on the way and itself (interface: Navigation). */
+const MOST = 10;
+
+/** What can be asked for, with its lowest and highest value. Degrees of WGS 84; 0 for the first; 1 for the last only. */
+const ranges = {
+  longitude: [-180, 180],
+  latitude: [-90, 90],
+  index: [0, MOST - 1],
+  last: [0, 1],
+} as const;
+type Name = keyof typeof ranges;
+
+/** True when a signal asks for a parameter. */
+export function parametric(signals: SignalValues): boolean {
+  return Object.values(signals).some((value) => nameIn(value) !== undefined);
+}
+
+/**
+ * Values that a network description must be able to carry for the command to be of use: the lowest and the highest.
+ * @throws VigieError `configuration.wrong` when a parameter is unknown
+ */
+export function extremes(signals: SignalValues): readonly SignalValues[] {
+  if (!parametric(signals)) return [signals];
+  return [0, 1].map((end) => filled(signals, (name) => ranges[name][end] as number));
+}
+
+/**
+ * What the frames of one command carry, in the order they are sent.
+ * @throws VigieError `command.unsupported` when the profile and the parameters do not go together
+ */
+export function messagesOf(signals: SignalValues, parameters: ActionParameters | undefined): readonly SignalValues[] {
+  if (!parametric(signals)) {
+    if (parameters === undefined) return [signals];
+    throw new VigieError('command.unsupported', 'the vehicle profile does not say which signals carry the positions');
+  }
+  const positions = positionsOf(parameters);
+  return positions.map(([longitude, latitude], index) => {
+    const values = { longitude, latitude, index, last: index === positions.length - 1 ? 1 : 0 };
+    return filled(signals, (name) => values[name]);
+  });
+}
+
+function filled(signals: SignalValues, value: (name: Name) => number): SignalValues {
+  return Object.fromEntries(
+    Object.entries(signals).map(([signal, written]) => {
+      const name = nameIn(written);
+      if (name === undefined) return [signal, written];
+      if (Object.hasOwn(ranges, name)) return [signal, value(name as Name)];
+      const known = Object.keys(ranges).map((one) => `{${one}}`);
+      throw new VigieError('configuration.wrong', `${signal}: no parameter {${name}}; known: ${known.join(', ')}`);
+    }),
+  );
+}
+
+function nameIn(value: number | string): string | undefined {
+  return typeof value === 'string' ? /^\{(.*)\}$/.exec(value)?.[1] : undefined;
+}
+
+function positionsOf(parameters: ActionParameters | undefined): readonly (readonly [number, number])[] {
+  const positions = parameters?.['positions'];
+  if (Array.isArray(positions) && positions.length > 0 && positions.length <= MOST && positions.every(isPosition)) {
+    return positions;
+  }
+  throw new VigieError('command.unsupported', `the vehicle profile needs 1 to ${MOST} positions for this`);
+}
+
+function isPosition(position: unknown): position is readonly [number, number] {
+  return Array.isArray(position) && typeof position[0] === 'number' && typeof position[1] === 'number';
+}

@@ -1,0 +1,110 @@
+/** The fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate where one is asked for. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { Caller } from '../call.ts';
+import { Failures, TooManyRequests } from './failures.ts';
+import { impossibleHash, type PasswordHash, verifyPassword } from './password.ts';
+import { type Gate, type Presented, sameText, type Wanted } from './presented.ts';
+
+export interface FleetUser {
+  readonly name: string;
+  readonly password: PasswordHash;
+  readonly clientId: string;
+  /** Ids of the fleets that the user may see. */
+  readonly fleets: readonly string[];
+  /** Subject that the client's certificate must have, e.g. `O=Example, CN=fleet`; undefined: none is asked for. */
+  readonly certificate?: string;
+}
+
+/** Passwords being checked at a time: each takes memory and a thread. */
+const CHECKS = 4;
+
+interface Known {
+  readonly user: FleetUser;
+  readonly caller: Caller;
+  readonly subject: string | undefined;
+  /** Of the password that was right last; a hash takes too long to be made for each request. */
+  digest: Buffer | undefined;
+}
+
+export class FleetGate implements Gate {
+  readonly challenge = 'Basic realm="vigie", charset="UTF-8"';
+  readonly #users: ReadonlyMap<string, Known>;
+  readonly #failures: Failures;
+  /** Of this process: digests in memory are of no use to whoever reads them. */
+  readonly #key = randomBytes(32);
+  readonly #nobody = impossibleHash();
+  #checking = 0;
+
+  constructor(users: readonly FleetUser[], clock: Clock, failures = new Failures(clock)) {
+    this.#failures = failures;
+    this.#users = new Map(
+      users.map((user) => {
+        const caller = { name: user.name, fleets: new Set(user.fleets) };
+        const subject = user.certificate === undefined ? undefined : subjectOf(user.certificate, /,\s*/);
+        return [user.name, { user, caller, subject, digest: undefined }];
+      }),
+    );
+  }
+
+  async admit(presented: Presented, { path }: Wanted): Promise<Caller> {
+    this.#failures.check(presented.remote);
+    const caller = await this.#recognise(presented);
+    const fleet = path['fid'];
+    if (fleet !== undefined && caller.fleets?.has(fleet) === false) {
+      throw new VigieError('request.forbidden', 'fid: the caller may not see this fleet');
+    }
+    return caller;
+  }
+
+  async #recognise(presented: Presented): Promise<Caller> {
+    const basic = readBasic(presented.authorization);
+    if (basic === undefined)
+      throw new VigieError('request.unauthenticated', 'needs HTTP Basic: user name and password');
+    const known = this.#users.get(basic.name);
+    const right = await this.#passwordIsRight(basic.password, known);
+    const [clientId = '', ...others] = presented.clientIds;
+    const client = sameText(clientId, known?.user.clientId ?? '') && clientId !== '' && others.length === 0;
+    if (!right || !client || known === undefined) {
+      this.#failures.failed(presented.remote);
+      throw new VigieError('request.unauthenticated', 'user name, password or client_id is wrong');
+    }
+    if (known.subject !== undefined && !this.#shows(presented.certificate, known.subject)) {
+      this.#failures.failed(presented.remote);
+      throw new VigieError('request.unauthenticated', 'needs the client certificate of this user');
+    }
+    return known.caller;
+  }
+
+  #shows(certificate: string | undefined, subject: string): boolean {
+    return certificate !== undefined && subjectOf(certificate, '\n') === subject;
+  }
+
+  async #passwordIsRight(password: string, known: Known | undefined): Promise<boolean> {
+    const digest = createHmac('sha256', this.#key).update(password).digest();
+    if (known?.digest !== undefined && timingSafeEqual(known.digest, digest)) return true;
+    if (this.#checking >= CHECKS) throw new TooManyRequests('too many logins at a time', 1_000);
+    this.#checking++;
+    try {
+      const right = await verifyPassword(password, known?.user.password ?? this.#nobody);
+      if (right && known !== undefined) known.digest = digest;
+      return right;
+    } finally {
+      this.#checking--;
+    }
+  }
+}
+
+function readBasic(authorization: string | undefined): { name: string; password: string } | undefined {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/_-]+={0,2})$/i.exec(authorization ?? '') ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** A subject whatever the order of its attributes. */
+function subjectOf(text: string, separator: string | RegExp): string {
+  return JSON.stringify(text.split(separator).toSorted());
+}

@@ -1,0 +1,54 @@
+/** Passwords are kept as salted scrypt hashes (RFC 7914), never as they are. */
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { VigieError } from '../../../protocol/errors.ts';
+
+/** `scrypt$N$r$p$salt$hash`, salt and hash in base64url. */
+export interface PasswordHash {
+  readonly cost: Required<Pick<ScryptOptions, 'N' | 'r' | 'p'>>;
+  readonly salt: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** 16 MiB and some 40 ms on a small unit: RFC 7914 §2 for interactive logins, within the agent's memory. */
+const COST = { N: 2 ** 14, r: 8, p: 1 };
+const LENGTH = 32;
+const FORM = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{11,86})\$([A-Za-z0-9_-]{43,86})$/;
+/** A hash that somebody else made must not take the unit's memory: N × r × 128 bytes. */
+const MOST_MEMORY = 64 * 2 ** 20;
+
+/** What is to be written into the file of a password. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await derive(password, salt, LENGTH, COST);
+  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+}
+
+/** Reads what {@link hashPassword} wrote. @throws VigieError `configuration.wrong` naming `where` */
+export function readPasswordHash(text: string, where: string): PasswordHash {
+  const [, n, r, p, salt = '', hash = ''] = FORM.exec(text) ?? [];
+  const cost = { N: Number(n), r: Number(r), p: Number(p) };
+  const sound = cost.N > 1 && Number.isInteger(Math.log2(cost.N)) && cost.r > 0 && cost.p > 0;
+  if (!sound || cost.N * cost.r * 128 > MOST_MEMORY) {
+    throw new VigieError('configuration.wrong', 'is no hash of a password (scrypt$N$r$p$salt$hash, at most 64 MiB)', {
+      where,
+    });
+  }
+  return { cost, salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') };
+}
+
+/** Takes as long for a wrong password as for the right one. */
+export async function verifyPassword(password: string, { cost, salt, hash }: PasswordHash): Promise<boolean> {
+  return timingSafeEqual(await derive(password, salt, hash.byteLength, cost), hash);
+}
+
+/** A hash that no password has, to be checked for users that do not exist: they must not be told by the time taken. */
+export function impossibleHash(): PasswordHash {
+  return { cost: COST, salt: randomBytes(16), hash: randomBytes(LENGTH) };
+}
+
+function derive(password: string, salt: Uint8Array, length: number, cost: PasswordHash['cost']): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, key: Buffer): void => (error === null ? resolve(key) : reject(error));
+    scrypt(password.normalize('NFC'), salt, length, { ...cost, maxmem: 2 * MOST_MEMORY }, done);
+  });
+}

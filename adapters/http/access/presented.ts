@@ -1,0 +1,39 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Operation } from '../../../protocol/interface/operation.ts';
+import type { Caller } from '../call.ts';
+
+/** What a request shows of its sender. */
+export interface Presented {
+  /** Address of the sender; IPv4 in IPv6 is given as IPv4. */
+  readonly remote: string;
+  readonly authorization?: string;
+  /** All values of the query's `client_id`. */
+  readonly clientIds: readonly string[];
+  /** Subject of the client's certificate, checked against the authorities, a line an attribute such as `CN=…`. */
+  readonly certificate?: string;
+  /** Name and port that the request was sent to. */
+  readonly host: string;
+}
+
+/** What is asked for, as far as access depends on it. */
+export interface Wanted {
+  readonly operation: Pick<Operation, 'scopes'>;
+  /** Parameters of the path. */
+  readonly path: Readonly<Record<string, string>>;
+}
+
+/**
+ * Lets requests in. Throws `request.unauthenticated`, `request.forbidden` or `request.rate`, which say what is missing
+ * without helping to guess it.
+ */
+export interface Gate {
+  admit(presented: Presented, wanted: Wanted): Promise<Caller> | Caller;
+  /** The challenge of a 401 (RFC 9110 §11.6.1). */
+  readonly challenge: string;
+}
+
+/** Compares without telling by the time taken where the texts differ. */
+export function sameText(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,179 @@
+/** The user side: OAuth 2.0 bearer tokens (RFC 6750) that are signed JWTs (RFC 9068 without its media type). */
+import { createHash } from 'node:crypto';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { Clock } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { Caller } from '../call.ts';
+import { Failures } from './failures.ts';
+import { type Gate, type Presented, sameText, type Wanted } from './presented.ts';
+
+export interface UserAccess {
+  readonly issuer: string;
+  readonly audience: string;
+  /** Finds the key of a token; see {@link ./token-keys.ts}. */
+  readonly keys: JWTVerifyGetKey;
+  /** Subjects that may use this car; undefined: all of the issuer. */
+  readonly subjects?: readonly string[];
+  /** Values of the query's `client_id` that are taken; undefined: it does not matter. */
+  readonly clientIds?: readonly string[];
+  /** False while the car does not know the time: then it cannot tell whether a token has expired. */
+  readonly timeKnown?: () => boolean;
+}
+
+/** Signatures with a public key (RFC 7518 §3.1, RFC 8037): a shared secret in a car would sign for everybody. */
+export const tokenAlgorithms = [
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+  'PS256',
+  'PS384',
+  'PS512',
+  'RS256',
+  'RS384',
+  'RS512',
+];
+
+/** Clocks of issuer and car may differ by so much, seconds. */
+const TOLERANCE = 30;
+/** Checked tokens that are remembered, and for how long (ms): keys and subjects may be withdrawn. */
+const REMEMBERED = 256;
+const REMEMBERED_FOR = 60_000;
+const LONGEST_TOKEN = 8_192;
+
+interface Checked {
+  readonly caller: Caller;
+  /** UTC ms. */
+  readonly expires: number;
+  /** Monotonic ms. */
+  readonly until: number;
+}
+
+export class UserGate implements Gate {
+  readonly challenge = 'Bearer realm="vigie"';
+  readonly #access: UserAccess;
+  readonly #clock: Clock;
+  readonly #failures: Failures;
+  readonly #checked = new Map<string, Checked>();
+
+  constructor(access: UserAccess, clock: Clock, failures = new Failures(clock)) {
+    this.#access = access;
+    this.#clock = clock;
+    this.#failures = failures;
+  }
+
+  async admit(presented: Presented, { operation }: Wanted): Promise<Caller> {
+    this.#failures.check(presented.remote);
+    const token = readBearer(presented.authorization);
+    if (token === undefined) throw new VigieError('request.unauthenticated', 'needs a bearer token');
+    if (this.#access.timeKnown?.() === false) {
+      throw new VigieError('request.unauthenticated', 'the car does not know the time yet: no token can be checked');
+    }
+    const caller = await this.#recognise(token, presented);
+    if (operation.scopes.length > 0 && !operation.scopes.some((scope) => caller.scopes?.has(scope))) {
+      throw new VigieError('request.forbidden', `needs one of the scopes ${operation.scopes.join(', ')}`);
+    }
+    return caller;
+  }
+
+  async #recognise(token: string, { remote, clientIds }: Presented): Promise<Caller> {
+    const { clientIds: taken } = this.#access;
+    const [clientId = '', ...others] = clientIds;
+    if (taken !== undefined && (others.length > 0 || !taken.some((one) => sameText(one, clientId)))) {
+      this.#failures.failed(remote);
+      throw new VigieError('request.unauthenticated', 'client_id is wrong');
+    }
+    const name = createHash('sha256').update(token).digest('base64url');
+    const known = this.#checked.get(name);
+    if (known !== undefined && this.#clock.monotonic() < known.until && this.#clock.now() < known.expires) {
+      return known.caller;
+    }
+    const payload = await this.#check(token, remote);
+    const { subjects } = this.#access;
+    const subject = payload.sub ?? '';
+    if (subject === '' || (subjects !== undefined && !subjects.includes(subject))) {
+      throw new VigieError('request.forbidden', 'the subject of the token may not use this car');
+    }
+    const caller = { name: subject, scopes: scopesOf(payload) };
+    this.#remember(name, caller, payload.exp ?? 0);
+    return caller;
+  }
+
+  async #check(token: string, remote: string): Promise<JWTPayload> {
+    try {
+      return await this.#verify(token);
+    } catch (cause) {
+      // The issuer's keys could not be had: nothing is known against the token.
+      if (!(cause instanceof errors.JOSEError) || unavailable(cause)) {
+        throw new VigieError('internal', 'the keys of the issuer cannot be had', { cause });
+      }
+      this.#failures.failed(remote);
+      throw new VigieError('request.unauthenticated', `the token is not valid: ${reasonOf(cause)}`, { cause });
+    }
+  }
+
+  async #verify(token: string): Promise<JWTPayload> {
+    const { issuer, audience, keys } = this.#access;
+    const options = {
+      issuer,
+      audience,
+      algorithms: tokenAlgorithms,
+      clockTolerance: TOLERANCE,
+      currentDate: new Date(this.#clock.now()),
+      requiredClaims: ['exp'],
+    };
+    try {
+      return (await jwtVerify(token, keys, options)).payload;
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      // The token names no key and several fit: while the issuer changes its key, either is right.
+      for await (const key of error) {
+        const verified = await jwtVerify(token, key, options).catch(onlySignature);
+        if (verified !== undefined) return verified.payload;
+      }
+      throw new errors.JWSSignatureVerificationFailed();
+    }
+  }
+
+  #remember(name: string, caller: Caller, exp: number): void {
+    const [oldest] = this.#checked.keys();
+    if (this.#checked.size >= REMEMBERED && oldest !== undefined) this.#checked.delete(oldest);
+    // Put at the end, so that the first is the oldest.
+    this.#checked.delete(name);
+    const until = this.#clock.monotonic() + REMEMBERED_FOR;
+    this.#checked.set(name, { caller, expires: (exp + TOLERANCE) * 1000, until });
+  }
+}
+
+function readBearer(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length > LONGEST_TOKEN) return undefined;
+  return /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1];
+}
+
+/** `scope` of RFC 8693 §4.2, or `scp` as some issuers write it: a text with blanks or a list. */
+function scopesOf(payload: JWTPayload): ReadonlySet<string> {
+  const given = payload['scope'] ?? payload['scp'];
+  if (typeof given === 'string') return new Set(given.split(' ').filter((scope) => scope !== ''));
+  return new Set(Array.isArray(given) ? given.filter((scope) => typeof scope === 'string') : []);
+}
+
+function onlySignature(error: unknown): undefined {
+  if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+}
+
+/** Whether it was the way to the keys that failed: the token itself was not looked at. */
+function unavailable(error: errors.JOSEError): boolean {
+  return ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'].includes(error.code);
+}
+
+/** Says what is wrong with a token, without what is in it. */
+function reasonOf(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return 'it has expired';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return `its claim ${error.claim} is missing or not the one expected`;
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'its algorithm is not taken';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is wrong';
+  if (error instanceof errors.JWKSNoMatchingKey) return 'its key is not known';
+  return 'it is no signed JWT';
+}

@@ -1,0 +1,69 @@
+/** What a request is addressed to: side, path and query as they were sent. */
+import { VigieError } from '../../protocol/errors.ts';
+import { bases, type Side } from '../../protocol/interface/operation.ts';
+
+export interface Target {
+  /** As sent, still encoded, beginning with a slash. */
+  readonly path: string;
+  /** As sent, without question mark. */
+  readonly query: string;
+}
+
+/** `address`: scheme, name, path and query. */
+export function targetOf(address: string): Target {
+  const start = address.indexOf('/', address.indexOf('//') + 2);
+  const rest = start < 0 ? '/' : (address.slice(start).split('#', 1)[0] as string);
+  const question = rest.indexOf('?');
+  return question < 0 ? { path: rest, query: '' } : { path: rest.slice(0, question), query: rest.slice(question + 1) };
+}
+
+/** The side whose form a refusal has, whether or not there is anything at the path. */
+export function sideOf(path: string): Side {
+  if (path.startsWith(`${bases.user}/`) || path === bases.user) return 'user';
+  return /^\/user(\/|$)/.test(path) ? 'user' : 'fleet';
+}
+
+/**
+ * The names in braces of an operation's path, in the order of `names`, from the segments of a path that it matches.
+ * @throws VigieError `input.malformed` for a wrong percent-encoding
+ */
+export function readSegments(pattern: string, path: string): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  const segments = path.split('/');
+  for (const [index, part] of pattern.split('/').entries()) {
+    if (part.startsWith('{')) values[part.slice(1, -1)] = decoded(segments[index] ?? '', 'path');
+  }
+  return values;
+}
+
+/** @throws VigieError `input.malformed` for a wrong percent-encoding */
+export function readPairs(query: string): [name: string, value: string][] {
+  if (query === '') return [];
+  return query
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const [name = '', ...value] = pair.replaceAll('+', ' ').split('=');
+      return [decoded(name, 'query'), decoded(value.join('='), 'query')];
+    });
+}
+
+/** The query without `client_id`. */
+export function withoutCredentials(query: string): string {
+  if (!/client|%/.test(query)) return query;
+  return query
+    .split('&')
+    .filter((pair) => decoded(pair.split('=', 1)[0] ?? '', 'query') !== 'client_id')
+    .join('&');
+}
+
+function decoded(text: string, where: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new VigieError('input.malformed', `${where}: has a percent-encoding that is not UTF-8 (RFC 3986 §2.1)`, {
+      cause,
+    });
+  }
+}

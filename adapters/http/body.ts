@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { VigieError } from '../../protocol/errors.ts';
+
+/**
+ * The JSON in the body of a request. How long it may take to come is bounded by the server (`requestTimeout`).
+ * @throws VigieError `message.unbounded` for more than `limit` bytes, `input.malformed` for what is no JSON in UTF-8
+ */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const bytes = await readBytes(request, limit);
+  if (bytes.byteLength === 0) throw new VigieError('input.malformed', 'body: is missing');
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new VigieError('input.malformed', 'body: must be UTF-8', { cause });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const place = /position (\d+)/.exec((cause as Error).message)?.[1];
+    const where = place === undefined ? '' : ` (see character ${place})`;
+    throw new VigieError('input.malformed', `body: must be JSON${where}`, { cause });
+  }
+}
+
+async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Listened to instead of iterated: an iterator that ends early destroys the connection, and with it the answer.
+  await new Promise<void>((resolve, reject) => {
+    const settle = (end: () => void) => (): void => {
+      request.off('data', take).off('end', ended).off('error', failed).off('close', closed);
+      end();
+    };
+    const take = (chunk: Uint8Array): void => {
+      length += chunk.byteLength;
+      if (length > limit) settle(() => reject(tooLarge(limit)))();
+      else chunks.push(chunk);
+    };
+    const ended = settle(resolve);
+    const broken = new VigieError('input.malformed', 'body: ended early');
+    const failed = settle(() => reject(broken));
+    const closed = settle(() => reject(broken));
+    // Whoever left before is not heard leaving.
+    if (request.destroyed) failed();
+    request.on('data', take).on('end', ended).on('error', failed).on('close', closed);
+  });
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(limit: number): VigieError {
+  return new VigieError('message.unbounded', `body: must have at most ${limit} bytes`);
+}

@@ -1,0 +1,59 @@
+/** What people and programs read about the interface: the OpenAPI document, and Swagger UI, served from here alone. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type App, type RequestContext, respond } from './exchange.ts';
+import type { RateLimiter } from './rates.ts';
+import { addRefusal } from './routes.ts';
+
+export interface Documents {
+  /** File of the OpenAPI document. */
+  readonly openApi: string;
+  /** Folder of `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: there is no page for people. */
+  readonly swaggerUi?: string;
+}
+
+/** Swagger UI sets styles by itself and draws its pictures from data: addresses. Nothing comes from elsewhere. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Vigie: the connected-vehicle interface</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="operations"><noscript>The operations are in <a href="/openapi.json">/openapi.json</a>.</noscript></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', deepLinking: true, validatorUrl: null });
+`;
+
+type Content = string | Uint8Array<ArrayBuffer>;
+
+/** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
+export function addDocuments(app: App, { openApi, swaggerUi }: Documents, rates: RateLimiter): void {
+  const serve = (path: string, type: string, content: () => Content): void => {
+    app.get(path, ({ env }: RequestContext) => {
+      rates.count('documents');
+      return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': POLICY });
+    });
+    addRefusal(app, path, ['GET', 'HEAD']);
+  };
+  // Read when asked for: they are opened rarely, and take more memory than the whole server.
+  const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
+  serve('/openapi.json', 'application/json', read(openApi));
+  if (swaggerUi === undefined) return;
+  serve('/docs', 'text/html; charset=utf-8', () => page);
+  serve('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
+  serve('/docs/swagger-ui.css', 'text/css; charset=utf-8', read(join(swaggerUi, 'swagger-ui.css')));
+  serve('/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', read(join(swaggerUi, 'swagger-ui-bundle.js')));
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context, Hono } from 'hono';
+import type { Operation, Side } from '../../protocol/interface/operation.ts';
+import { sideOf, type Target, targetOf } from './address.ts';
+import type { Caller } from './call.ts';
+
+/** A request on its way to its answer, and what became known of it on the way. */
+export interface Exchange {
+  /** In the answer (`X-Request-Id`), in refusals and in the log. */
+  readonly id: string;
+  /** UTC ms. */
+  readonly now: number;
+  readonly target: Target;
+  /** Scheme, name and port that the request was sent to, as the caller sees them. */
+  readonly origin: string;
+  readonly side: Side;
+  operation?: Operation;
+  caller?: Caller;
+  /** Headers of the answer, refused or not. */
+  readonly headers: Record<string, string>;
+  /** Of the answer, once there is one. */
+  status?: number;
+}
+
+export type Bindings = { Bindings: HttpBindings & { exchange: Exchange } };
+export type App = Hono<Bindings>;
+export type RequestContext = Context<Bindings>;
+
+/** On every answer: nothing of a car belongs into a cache, a frame or another site's page. */
+const protection: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+/** RFC 6797: a year, only where the answer itself came over TLS. */
+const transport = { 'Strict-Transport-Security': 'max-age=31536000' };
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `address`: the whole URL of the request; `asked`: the id that the caller gave the request, which has to be a UUID. */
+export function openExchange(address: string, asked: string | undefined, now: number): Exchange {
+  const target = targetOf(address);
+  const id = asked !== undefined && UUID.test(asked) ? asked : randomUUID();
+  const origin = address.slice(0, address.indexOf('/', address.indexOf('//') + 2));
+  const secure = address.startsWith('https:') ? transport : {};
+  return {
+    id,
+    now,
+    target,
+    origin,
+    side: sideOf(target.path),
+    headers: { ...protection, ...secure, 'X-Request-Id': id },
+  };
+}
+
+type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
+
+/**
+ * The answer; `headers` come last. It is written here unless it is a stream: as an object of the fetch standard, which
+ * reads its own text back from a stream, it would take the processor twice as long.
+ */
+export function respond(
+  { exchange, incoming, outgoing }: RequestContext['env'],
+  status: number,
+  body: Content,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  exchange.status = status;
+  const all = { ...exchange.headers, ...headers, ...connectionOf(incoming) };
+  if (body instanceof ReadableStream) return new Response(body, { status, headers: all });
+  const answer = outgoing as ServerResponse;
+  if (body === undefined) {
+    answer.writeHead(status, status === 204 ? all : { ...all, 'Content-Length': '0' }).end();
+  } else {
+    answer.writeHead(status, { ...all, 'Content-Length': String(Buffer.byteLength(body)) }).end(body);
+  }
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** What follows on a connection is not known while its request was not read to the end. */
+function connectionOf({ complete }: IncomingMessage): Readonly<Record<string, string>> {
+  return complete ? {} : { Connection: 'close' };
+}

@@ -1,0 +1,65 @@
+/**
+ * Requests that carry an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the same key and body are
+ * carried out once and answered alike, for 24 h and as far as memory allows.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Answer, Call } from './call.ts';
+
+/** ms. */
+const KEPT = 86_400_000;
+const MOST = 1_000;
+
+interface Done {
+  readonly body: string;
+  readonly answer: Promise<Answer>;
+  /** Monotonic ms. */
+  readonly until: number;
+}
+
+export class IdempotentAnswers {
+  readonly #clock: Clock;
+  readonly #done = new Map<string, Done>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * What `carryOut` answers, or answered before to the same call. What failed was not done, so it is not remembered:
+   * the same key may try again.
+   * @throws VigieError `input.malformed` when the key was used with another body
+   */
+  answer(call: Call, key: string, carryOut: () => Answer | Promise<Answer>): Promise<Answer> {
+    const { operation, path, caller } = call;
+    const name = digest([caller.name, operation.id, Object.entries(path).sort(), key]);
+    const body = digest(call.body ?? null);
+    const now = this.#clock.monotonic();
+    const known = this.#done.get(name);
+    if (known !== undefined && now < known.until) {
+      if (known.body === body) return known.answer;
+      throw new VigieError('input.malformed', 'Idempotency-Key: was used with another body; choose a new key');
+    }
+    this.#forget(now);
+    const answer = Promise.resolve().then(carryOut);
+    this.#done.delete(name);
+    this.#done.set(name, { body, answer, until: now + KEPT });
+    answer.catch(() => {
+      if (this.#done.get(name)?.answer === answer) this.#done.delete(name);
+    });
+    return answer;
+  }
+
+  /** They lie in the order in which they were made, so the oldest come first. */
+  #forget(now: number): void {
+    for (const [name, { until }] of this.#done) {
+      if (until > now && this.#done.size < MOST) return;
+      this.#done.delete(name);
+    }
+  }
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+}

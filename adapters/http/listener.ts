@@ -1,0 +1,136 @@
+/** The socket side of the server: TLS, and bounds on what connections may take. */
+import { readFileSync, statSync } from 'node:fs';
+import { createServer as createPlainServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
+import type { Clock, Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { refuseUnread } from './refusals.ts';
+
+/** Files in PEM. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities that clients' certificates are checked against; absent: clients are asked for none. */
+  readonly clientCa?: string;
+}
+
+export interface Bounds {
+  /** Connections at a time; more are closed at once. */
+  readonly connections: number;
+  /** For a whole request to come, ms. */
+  readonly request: number;
+  /** Bytes of the request line and headers. */
+  readonly headers: number;
+  /** A connection on which nothing moves is closed, ms. */
+  readonly idle: number;
+}
+
+export const bounds: Bounds = { connections: 256, request: 10_000, headers: 16_384, idle: 60_000 };
+
+/** How often the files of certificates are looked at, ms. */
+const RELOAD = 60_000;
+
+/** A server that does not listen yet. @throws VigieError `configuration.wrong` naming the file that is no PEM */
+export function createListener(
+  listener: RequestListener,
+  tls: TlsFiles | undefined,
+  { connections, request, headers, idle }: Bounds,
+  clock: Clock,
+): Server | SecureServer {
+  const options: ServerOptions = {
+    maxHeaderSize: headers,
+    headersTimeout: request,
+    requestTimeout: request,
+    connectionsCheckingInterval: Math.min(1_000, request),
+    keepAliveTimeout: 15_000,
+    // A request without Host is refused by the listener, which says so.
+    requireHostHeader: false,
+    noDelay: true,
+  };
+  const server =
+    tls === undefined
+      ? createPlainServer(options, listener)
+      : createSecureServer(
+          { ...options, ...secrets(tls), ...secureOptions, requestCert: tls.clientCa !== undefined },
+          listener,
+        );
+  server.maxConnections = connections;
+  server.maxHeadersCount = 100;
+  server.timeout = idle;
+  server.on('checkExpectation', listener);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, clock.now()));
+  return server;
+}
+
+/** The client's certificate is looked at by the gate, which can say what is missing. RFC 8996: no TLS below 1.2. */
+const secureOptions = { minVersion: 'TLSv1.2', rejectUnauthorized: false, handshakeTimeout: 10_000 } as const;
+
+function secrets({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
+  const read = (file: string): Buffer => {
+    try {
+      return readFileSync(file);
+    } catch (cause) {
+      throw new VigieError('input.unreadable', `cannot be read: ${(cause as Error).message}`, { where: file, cause });
+    }
+  };
+  return { cert: read(cert), key: read(key), ...(clientCa === undefined ? {} : { ca: read(clientCa) }) };
+}
+
+/**
+ * Takes certificates that were renewed on disk, for connections from then on. Half-written files are told and tried
+ * again; what was there before stays.
+ * @returns `now` looks at once, `stop` ends the watch
+ */
+export function watchCertificates(
+  server: SecureServer,
+  tls: TlsFiles,
+  clock: Clock,
+  log: Log,
+): { now(): void; stop(): void } {
+  const files = [tls.cert, tls.key, ...(tls.clientCa === undefined ? [] : [tls.clientCa])];
+  const state = (): string =>
+    files
+      .map((file) => statSync(file, { throwIfNoEntry: false }))
+      .map((s) => `${s?.mtimeMs} ${s?.ino}`)
+      .join();
+  let known = state();
+  let cancel: () => void;
+  const now = (): void => {
+    try {
+      const found = state();
+      if (found === known) return;
+      server.setSecureContext({ ...secrets(tls), minVersion: secureOptions.minVersion });
+      known = found;
+      log.info('certificates renewed', { cert: tls.cert });
+    } catch (error) {
+      log.error('the renewed certificates cannot be used', { cert: tls.cert, error: (error as Error).message });
+    }
+  };
+  const tick = (): void => {
+    now();
+    cancel = clock.after(RELOAD, tick);
+  };
+  cancel = clock.after(RELOAD, tick);
+  return { now, stop: () => cancel() };
+}
+
+/** What cannot be read as HTTP, or not in time, still gets an answer that says so. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex, now: number): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const reason =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? `request line and headers must have at most ${bounds.headers} bytes`
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'the request must come within 10 s'
+        : 'the request is no HTTP';
+  const { headers, body } = refuseUnread(reason, now);
+  const lines = Object.entries({ ...headers, 'Content-Length': String(Buffer.byteLength(body)) }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${lines.join('')}\r\n${body}`);
+}

@@ -1,0 +1,129 @@
+/** How often a caller may ask: so many requests in the last 24 h and so many in the last second (interface §6). */
+import type { Clock } from '../../agent/ports.ts';
+import { TooManyRequests } from './access/failures.ts';
+
+export interface Rates {
+  /** Requests within 24 h. */
+  readonly day: number;
+  /** Requests within a second. */
+  readonly second: number;
+}
+
+const DAY = 86_400_000;
+const SECOND = 1_000;
+/** A window is counted in slices: a request is counted until its whole slice has left, so at most a slice too long. */
+const SLICES = { day: 96, second: 10 };
+/** Callers whose counts are kept; they are users and tokens' subjects, so few. */
+const CALLERS = 1_000;
+
+/** Requests of one caller within the last `length` ms. */
+class Window {
+  readonly #length: number;
+  readonly #counts: Uint32Array;
+  readonly #slice: number;
+  #total = 0;
+  /** Number of the newest slice since the clock's origin. */
+  #newest = Number.NEGATIVE_INFINITY;
+
+  constructor(length: number, slices: number) {
+    this.#length = length;
+    this.#slice = length / slices;
+    // One more for the slice that is leaving.
+    this.#counts = new Uint32Array(slices + 1);
+  }
+
+  total(now: number): number {
+    this.#move(now);
+    return this.#total;
+  }
+
+  add(now: number): void {
+    this.#move(now);
+    const index = this.#newest % this.#counts.length;
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#total++;
+  }
+
+  /** Milliseconds until a request has left the window. */
+  wait(now: number): number {
+    this.#move(now);
+    for (let slice = this.#newest - this.#counts.length + 1; slice <= this.#newest; slice++) {
+      if (slice >= 0 && (this.#counts[slice % this.#counts.length] ?? 0) > 0) {
+        return (slice + 1) * this.#slice + this.#length - now;
+      }
+    }
+    return 0;
+  }
+
+  #move(now: number): void {
+    const slice = Math.floor(now / this.#slice);
+    for (let next = Math.max(this.#newest + 1, slice - this.#counts.length + 1); next <= slice; next++) {
+      const index = next % this.#counts.length;
+      this.#total -= this.#counts[index] ?? 0;
+      this.#counts[index] = 0;
+    }
+    this.#newest = Math.max(this.#newest, slice);
+  }
+}
+
+interface Windows {
+  readonly day: Window;
+  readonly second: Window;
+}
+
+/** Counts requests by caller. */
+export class RateLimiter {
+  readonly #rates: Rates;
+  readonly #clock: Clock;
+  readonly #callers = new Map<string, Windows>();
+  readonly #origin: number;
+
+  constructor(rates: Rates, clock: Clock) {
+    this.#rates = rates;
+    this.#clock = clock;
+    this.#origin = clock.monotonic();
+  }
+
+  /** Counts a request, which has to be let in. @throws TooManyRequests with the time until the next is let in */
+  count(caller: string): void {
+    const now = this.#now();
+    const { day, second } = this.#windows(caller);
+    if (day.total(now) >= this.#rates.day) {
+      throw new TooManyRequests(`${this.#rates.day} requests in 24 h are used`, day.wait(now));
+    }
+    if (second.total(now) >= this.#rates.second) {
+      throw new TooManyRequests(`more than ${this.#rates.second} requests in a second`, second.wait(now));
+    }
+    day.add(now);
+    second.add(now);
+  }
+
+  /** The published headers: -1 is the window of 24 h, -2 the one of a second. */
+  headers(caller: string): Readonly<Record<string, string>> {
+    const now = this.#now();
+    const { day, second } = this.#windows(caller);
+    return {
+      'X-RateLimit-Limit-1': String(this.#rates.day),
+      'X-RateLimit-Remaining-1': String(this.#rates.day - day.total(now)),
+      'X-RateLimit-Limit-2': String(this.#rates.second),
+      'X-RateLimit-Remaining-2': String(this.#rates.second - second.total(now)),
+    };
+  }
+
+  #now(): number {
+    return this.#clock.monotonic() - this.#origin;
+  }
+
+  #windows(caller: string): Windows {
+    let windows = this.#callers.get(caller);
+    if (windows !== undefined) return windows;
+    windows = { day: new Window(DAY, SLICES.day), second: new Window(SECOND, SLICES.second) };
+    if (this.#callers.size >= CALLERS) {
+      // Whoever asked least recently to be known is the least loss; with users as callers it does not come to this.
+      const [first] = this.#callers.keys();
+      if (first !== undefined) this.#callers.delete(first);
+    }
+    this.#callers.set(caller, windows);
+    return windows;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Log } from '../../agent/ports.ts';
+import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
+import { refusalStatus, xError } from '../../protocol/interface/refusal.ts';
+import { TooManyRequests } from './access/failures.ts';
+import { type Exchange, openExchange, type RequestContext, respond } from './exchange.ts';
+
+const JSON_TYPE = 'application/json';
+
+/** The answer to a request that cannot be answered, whatever went wrong; faults of the agent are logged. */
+export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Response {
+  const { exchange } = env;
+  const error = documented(exchange, vigieError(cause));
+  const status = refusalStatus(error.code);
+  if (status >= 500) {
+    log.error('a request failed', { id: exchange.id, operation: exchange.operation?.id, ...told(cause) });
+  }
+  const body = JSON.stringify(xError(exchange.side, error, { uuid: exchange.id, now: exchange.now }));
+  const retry = error instanceof TooManyRequests ? String(error.retryAfter) : undefined;
+  return respond(env, status, body, {
+    'Content-Type': JSON_TYPE,
+    ...(retry === undefined ? {} : { 'Retry-After': retry, 'X-RateLimit-Reset': retry }),
+  });
+}
+
+export interface RawRefusal {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The refusal (400) of what could not be read as a request. Which side was asked is not known: it is in both forms. */
+export function refuseUnread(reason: string, now: number): RawRefusal {
+  const { id: uuid, headers } = openExchange('http://localhost/', undefined, now);
+  const error = new VigieError('input.malformed', reason);
+  const body = { ...xError('user', error, { uuid, now }), ...xError('fleet', error, { uuid, now }) };
+  return { headers: { ...headers, 'Content-Type': JSON_TYPE }, body: JSON.stringify(body) };
+}
+
+function vigieError(cause: unknown): VigieError {
+  return cause instanceof VigieError ? cause : new VigieError('internal', 'something went wrong', { cause });
+}
+
+/** An answer that the operation does not publish would be none that its clients understand. */
+function documented({ operation }: Exchange, error: VigieError): VigieError {
+  const status = refusalStatus(error.code);
+  if (operation === undefined || status === 405 || operation.errors.includes(status)) return error;
+  const general: ErrorCode = status < 500 ? 'input.malformed' : 'internal';
+  return new VigieError(general, error.message, { cause: error });
+}
+
+/** What happened, for the log: where it happened, and what caused it. */
+function told(cause: unknown): Record<string, unknown> {
+  if (!(cause instanceof Error)) return { error: String(cause) };
+  const behind = cause.cause instanceof Error ? cause.cause : undefined;
+  return {
+    error: cause.message,
+    ...(behind === undefined ? {} : { cause: behind.message }),
+    ...(cause instanceof VigieError ? {} : { stack: cause.stack?.split('\n').slice(1, 6).join('\n') }),
+  };
+}

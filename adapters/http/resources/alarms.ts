@@ -1,0 +1,48 @@
+/** What the burglar alarm did. */
+import { type AlarmRecord, alarmRecordSchema } from '../../../protocol/schema/alarm.ts';
+import type { Answer } from '../call.ts';
+import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { withPositions } from './positions.ts';
+import { writerOf } from './times.ts';
+import type { Written } from './twins.ts';
+
+const write = writerOf<AlarmRecord>(alarmRecordSchema);
+
+/** `GET …/alarms` */
+export function alarms(context: Context): Answer {
+  const types = context.call.query['type'] as readonly string[] | undefined;
+  const asked = context.sees('data:telemetry')
+    ? recordsAskedFor<AlarmRecord>(context, 'alarm').filter(
+        ({ record }) => types === undefined || types.includes(typeOf(record)),
+      )
+    : [];
+  return collection(context, 'alarms', asked, ({ record }) => {
+    return alarmOf(context, record, linkTo(context, 'alarms.get', { aid: record.id }) as Link);
+  });
+}
+
+/** `GET …/alarms/{aid}` */
+export function alarm(context: Context): Answer {
+  const id = context.call.path['aid'] ?? '';
+  const record = context.sees('data:telemetry') ? recordOf<AlarmRecord>(context, 'alarm', id) : undefined;
+  if (record === undefined) throw unknown('alarm', id);
+  return found(alarmOf(context, record, selfOf(context)));
+}
+
+/** Interface 3.19.2 AlarmTypeEnum. */
+function typeOf({ status }: AlarmRecord): string {
+  return status === undefined ? 'vehicle.alarm.trigger' : 'vehicle.alarm.status';
+}
+
+/** Interface 3.19.2 AlarmDetails; the links and times of its own are an addition. */
+function alarmOf(context: Context, record: AlarmRecord, self: Link): Written {
+  const { trigger, ...written } = write(record);
+  if (record.trigger !== undefined) withPositions(context, trigger as Written, record.trigger, ['position']);
+  return {
+    _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get') }),
+    ...written,
+    ...(trigger === undefined ? {} : { trigger }),
+  };
+}

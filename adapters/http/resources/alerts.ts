@@ -1,0 +1,60 @@
+/** Warnings of the car. */
+import { type Alert, alertSchema } from '../../../protocol/schema/alert.ts';
+import type { Answer } from '../call.ts';
+import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { hasPosition, withPositions } from './positions.ts';
+import { writerOf } from './times.ts';
+import { linkToTrip, tripAskedFor } from './trips.ts';
+import type { Written } from './twins.ts';
+
+const write = writerOf<Alert>(alertSchema);
+
+/** `GET …/alerts` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of them. */
+export function alerts(one: string): (context: Context) => Answer {
+  return (context) => {
+    const isOf = tripFilter(context);
+    const asked = context.sees('data:alert')
+      ? recordsAskedFor<Alert>(context, 'alert', ({ startedAt }) => startedAt).filter(({ record }) => isOf(record))
+      : [];
+    return collection(context, 'alerts', asked, ({ record }) => {
+      return alertOf(context, record, linkTo(context, one, { aid: record.id }) as Link);
+    });
+  };
+}
+
+/** `GET …/alerts/{aid}` of a vehicle, of a fleet (deprecated) and of a trip. */
+export function alert(context: Context): Answer {
+  const id = context.call.path['aid'] ?? '';
+  const isOf = tripFilter(context);
+  const record = context.sees('data:alert') ? recordOf<Alert>(context, 'alert', id) : undefined;
+  if (record === undefined || !isOf(record)) throw unknown('alert', id);
+  return found(alertOf(context, record, selfOf(context)));
+}
+
+/** Whether a record is of the trip in the path, if there is one there. */
+export function tripFilter(context: Context): (record: { readonly tid?: string }) => boolean {
+  if (context.call.path['tid'] === undefined) return () => true;
+  const { id } = tripAskedFor(context);
+  return ({ tid }) => tid === id;
+}
+
+function alertOf(context: Context, record: Alert, self: Link): Written {
+  const { side, car } = context;
+  const written = write(record);
+  withPositions(context, written, record, ['startPosition', 'endPosition']);
+  const trip = linkToTrip(context, record.tid);
+  return {
+    _links: linksOf({
+      self,
+      vehicle: linkTo(context, 'vehicles.get'),
+      position: hasPosition(context) ? linkTo(context, 'lastPosition.get') : undefined,
+      trips: trip && [trip],
+    }),
+    ...(side === 'fleet' ? { vin: car.vehicle.vin } : {}),
+    ...written,
+    // Interface 4.17.2 requires it.
+    updatedAt: written['updatedAt'] ?? written['createdAt'],
+  };
+}

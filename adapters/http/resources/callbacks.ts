@@ -1,0 +1,106 @@
+/** Callbacks: where somebody is told of events and of what became of commands. */
+import { type Callback, type CallbackStatus, shownSubscribe } from '../../../protocol/schema/callback.ts';
+import type { Answer } from '../call.ts';
+import { collection } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { belongsTo, ownedId } from './ids.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import type { Written } from './twins.ts';
+
+/** `GET …/callbacks`: those that take any of `types`. */
+export function callbacks(context: Context): Answer {
+  const types = context.call.query['types'] as readonly string[] | undefined;
+  const items = context.car.callbacks
+    .list(context.side)
+    .filter((one) => isCallers(context, one) && (types === undefined || takes(one, types)))
+    .map((callback) => ({ at: callback.createdAt, id: callback.callbackId, callback }))
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return collection(context, 'callbacks', items, ({ callback, id }) => {
+    return callbackOf(context, callback, linkTo(context, 'callbacks.get', { cbid: id }) as Link);
+  });
+}
+
+/** `GET …/callbacks/{cbid}` */
+export function callback(context: Context): Answer {
+  return found(callbackOf(context, callbackAskedFor(context), selfOf(context)));
+}
+
+/** `POST …/callbacks`: it runs at once. */
+export async function createCallback(context: Context): Promise<Answer> {
+  const { car, call, side, owner } = context;
+  return {
+    status: 200,
+    body: referenceTo(context, await car.callbacks.put(side, ownedId(owner, car.newId()), call.body)),
+  };
+}
+
+/** `PUT …/callbacks/{cbid}` */
+export async function replaceCallback(context: Context): Promise<Answer> {
+  const { callbackId } = callbackAskedFor(context);
+  const { car, call, side } = context;
+  return { status: 202, body: referenceTo(context, await car.callbacks.put(side, callbackId, call.body)) };
+}
+
+/** `PUT …/callbacks/{cbid}/status` */
+export async function setCallbackStatus(context: Context): Promise<Answer> {
+  const { callbackId } = callbackAskedFor(context);
+  const { status } = context.call.body as { status: CallbackStatus };
+  return { status: 202, body: referenceTo(context, await context.car.callbacks.setStatus(callbackId, status)) };
+}
+
+/** `DELETE …/callbacks/{cbid}` */
+export async function removeCallback(context: Context): Promise<Answer> {
+  const { callbackId } = callbackAskedFor(context);
+  if (!(await context.car.callbacks.remove(callbackId))) throw unknown('callback', callbackId);
+  return { status: 204 };
+}
+
+/** The callback in the path. @throws VigieError `request.unknown`, also when it is another's */
+export function callbackAskedFor(context: Context): Callback {
+  const id = context.call.path['cbid'] ?? '';
+  const callback = context.car.callbacks.get(id);
+  if (callback === undefined || !isCallers(context, callback)) throw unknown('callback', id);
+  return callback;
+}
+
+function isCallers({ side, owner }: Context, callback: Callback): boolean {
+  return callback.side === side && belongsTo(callback.callbackId, owner);
+}
+
+/** Fleet line: kinds of remotes; user line: Remote, Monitor, both when it says nothing. */
+function takes({ side, subscribe }: Callback, types: readonly string[]): boolean {
+  const taken: readonly string[] | undefined = side === 'fleet' ? subscribe.remoteTypes : subscribe.type;
+  return taken === undefined || taken.some((type) => types.includes(type));
+}
+
+/** Interface 3.19.2 RemoteCallback, 4.17.2 UserCallback; links to one car need no template. */
+function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: Link): Written {
+  const cbid = { cbid: callbackId };
+  const shown = shownSubscribe(subscribe);
+  const { label } = shown;
+  return {
+    _links: linksOf({
+      self,
+      ...(context.side === 'fleet'
+        ? { fleet: linkTo(context, 'fleets.get') }
+        : { monitors: linkTo(context, 'monitors.list', cbid) }),
+      remotes: linkTo(context, 'remotes.list', cbid),
+    }),
+    id: callbackId,
+    ...(context.side === 'user' && label !== undefined ? { label } : {}),
+    subscribe: shown,
+    status,
+  };
+}
+
+/** Interface 3.19.2 and 4.17.2 CallbackRef. */
+function referenceTo(context: Context, { callbackId, status }: Callback): Written {
+  return {
+    _links: linksOf({
+      fleet: context.fleet && linkTo(context, 'fleets.get'),
+      callback: linkTo(context, 'callbacks.get', { cbid: callbackId }),
+    }),
+    callbackId,
+    status,
+  };
+}

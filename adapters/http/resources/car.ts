@@ -1,0 +1,121 @@
+/** What the HTTP interface must know of the car it serves; the roof builds it. */
+import type { RecordStore } from '../../../agent/ports.ts';
+import type { StatusReader } from '../../../agent/status.ts';
+import type { FailureCause } from '../../../protocol/errors.ts';
+import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
+import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts';
+import type { RemoteStatus, RemoteType } from '../../../protocol/schema/remote.ts';
+import type { Caller } from '../call.ts';
+
+export interface CarView {
+  readonly vehicle: VehicleDescription;
+  readonly capabilities: Capabilities;
+  readonly status: StatusReader;
+  readonly records: RecordStore;
+  readonly monitors: MonitorBook;
+  readonly callbacks: CallbackBook;
+  readonly remotes: RemoteBook;
+  /** Fleets that the car is in; for a caller only those exist that it works with. */
+  readonly fleets: readonly FleetDescription[];
+  user(caller: Caller): UserDescription;
+  /** A random UUID, lower case. */
+  newId(): string;
+}
+
+/** The car, from the configuration. */
+export interface VehicleDescription {
+  readonly vin: string;
+  /** `vid` of the fleet line, `id` of the user line. */
+  readonly id: string;
+  readonly motorization: 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
+  readonly brand?: string;
+  /** Name of the model: one for all, or by language (RFC 5646, e.g. `fr` or `pt-BR`) with `default` for the rest. */
+  readonly label?: string | Readonly<Record<string, string>>;
+  /** Addresses, at most 12 are told. */
+  readonly pictures?: readonly string[];
+  /** UTC ms */
+  readonly createdAt?: number;
+  readonly updatedAt?: number;
+  /** Telephone number of the call centre for stolen cars by country: CL, BR, AR. */
+  readonly callCenters?: Readonly<Record<string, string>>;
+}
+
+export interface FleetDescription {
+  readonly id: string;
+  readonly name?: string;
+  readonly description?: string;
+  /** UTC ms */
+  readonly createdAt?: number;
+  readonly updatedAt?: number;
+}
+
+export interface UserDescription {
+  readonly email?: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+}
+
+/** What the car can tell and do, from its profile. */
+export interface Capabilities {
+  /** Paths of Status and of channels (protocol/channels.ts) that the profile feeds. */
+  readonly paths: ReadonlySet<string>;
+  /** Actions of the profile, e.g. `doors.lock`. */
+  readonly actions: ReadonlySet<string>;
+  /** Remote commands are accepted at all: there are keys that may give them. */
+  readonly commands: boolean;
+}
+
+/** The monitors of the car (agent/monitors/desk.ts is one). */
+export interface MonitorBook {
+  readonly all: readonly Monitor[];
+  get(id: string): Monitor | undefined;
+  /** Takes or replaces. @throws VigieError `input.malformed`, `input.unknown` */
+  put(id: string, input: unknown, status?: MonitorStatus): Promise<Monitor>;
+  setStatus(id: string, status: MonitorStatus): Promise<Monitor>;
+  /** False: there was none. */
+  remove(id: string): Promise<boolean>;
+}
+
+/** The callbacks of both sides (agent/callbacks/callbacks.ts is one). */
+export interface CallbackBook {
+  list(side: CallbackSide): readonly Callback[];
+  get(id: string): Callback | undefined;
+  /** Takes or replaces; done when it is on disk. @throws VigieError `input.malformed`, `input.unknown` */
+  put(side: CallbackSide, id: string, input: unknown): Callback | Promise<Callback>;
+  setStatus(id: string, status: CallbackStatus): Callback | Promise<Callback>;
+  /** Removes it with the monitors of the user line that belong to it. False: there was none. */
+  remove(id: string): boolean | Promise<boolean>;
+  /** What a monitor says about its delivery, before it is given. @throws VigieError `input.malformed`, `input.unknown` */
+  checkMonitor(side: CallbackSide, parameter: unknown): void;
+}
+
+/** A command that came by HTTP, and what has become of it. */
+export interface RemoteAction {
+  /** Hexadecimal digits, `-` and `_`. */
+  readonly remoteActionId: string;
+  readonly callbackId: string;
+  readonly type: RemoteType;
+  /** As it was sent: Remote of the interface. */
+  readonly remote: Readonly<Record<string, unknown>>;
+  readonly status: RemoteStatus;
+  readonly failureCause?: FailureCause;
+  /** When it was sent, UTC ms. */
+  readonly createdAt: number;
+}
+
+export interface RemoteOrder {
+  readonly callbackId: string;
+  readonly type: RemoteType;
+  /** The member of `remote` that says what is asked for: body of the signed command, checked. */
+  readonly body: object;
+  readonly remote: Readonly<Record<string, unknown>>;
+}
+
+/** Commands that came by HTTP. */
+export interface RemoteBook {
+  /** Those sent with a callback. */
+  all(callbackId: string): readonly RemoteAction[];
+  get(id: string): RemoteAction | undefined;
+  /** Signs the command with the key of this interface and hands it to the car; does not wait for what becomes of it. */
+  submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }>;
+}

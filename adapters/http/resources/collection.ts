@@ -1,0 +1,79 @@
+/** Collections: pages of what a resource has. */
+import type { StoredRecord } from '../../../agent/ports.ts';
+import type { Answer } from '../call.ts';
+import { type Page, type Place, page } from '../paging.ts';
+import { type Context, found, isAskedFor, periodsOf } from './context.ts';
+import { Turns } from './turns.ts';
+
+/**
+ * Interface 3.19.2 CollectionResult: the page that is asked for, under `name` in `_embedded`. `items` is all there is
+ * after the filters, ascending by time, then by id.
+ */
+export function collection<T extends Place>(
+  { call, tokens }: Context,
+  name: string,
+  items: readonly T[],
+  represent: (item: T) => unknown,
+): Answer {
+  const shown = page(items, call, tokens);
+  return pageOf(shown, name, shown.items.map(represent));
+}
+
+/** The same of long pages: others have their turn meanwhile. */
+export async function longCollection<T extends Place>(
+  { call, tokens }: Context,
+  name: string,
+  items: readonly T[],
+  represent: (item: T) => unknown,
+): Promise<Answer> {
+  const shown = page(items, call, tokens);
+  const turns = new Turns();
+  const entries: unknown[] = [];
+  for (const item of shown.items) {
+    entries.push(represent(item));
+    await turns.next();
+  }
+  return pageOf(shown, name, entries);
+}
+
+function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: string, entries: unknown[]): Answer {
+  return found({
+    _links: Object.fromEntries(Object.entries(links).map(([relation, href]) => [relation, { href }])),
+    total,
+    totalPage,
+    currentPage,
+    _embedded: { [name]: entries },
+  });
+}
+
+/** A record with its place in its collection. */
+export interface Kept<T> extends Place {
+  readonly record: T;
+}
+
+/**
+ * Records of a collection that `timestamps` asks for. `begin` gives the moment that counts, which is never after the
+ * moment that the record was made.
+ */
+export function recordsAskedFor<T extends { readonly createdAt: number }>(
+  context: Context,
+  name: string,
+  begin: (record: T) => number = ({ createdAt }) => createdAt,
+): Kept<T>[] {
+  const from = periodsOf(context.call)?.[0]?.from;
+  const result: Kept<T>[] = [];
+  for (const stored of context.car.records.list(name, from)) {
+    const kept = keptOf<T>(stored);
+    if (isAskedFor(context, begin(kept.record))) result.push(kept);
+  }
+  return result;
+}
+
+/** A record by its id; undefined: there is none. */
+export function recordOf<T>({ car }: Context, name: string, id: string): T | undefined {
+  return car.records.get(name, id)?.record as T | undefined;
+}
+
+function keptOf<T>({ at, id, record }: StoredRecord): Kept<T> {
+  return { at, id, record: record as T };
+}

@@ -1,0 +1,46 @@
+/** Fleets that the car is in. */
+import type { Answer } from '../call.ts';
+import type { FleetDescription } from './car.ts';
+import { collection } from './collection.ts';
+import { type Context, fleetsOf, found } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { dateTime } from './times.ts';
+import type { Written } from './twins.ts';
+
+/** `GET /fleets`: those that the caller works with. */
+export function fleets(context: Context): Answer {
+  const items = fleetsOf(context.car, context.call)
+    .map((fleet) => ({ at: fleet.createdAt ?? 0, id: fleet.id, fleet }))
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return collection(context, 'fleets', items, ({ fleet }) => {
+    return fleetOf(context, fleet, linkTo(context, 'fleets.get', { fid: fleet.id }) as Link);
+  });
+}
+
+/** `GET /fleets/{fid}` */
+export function fleet(context: Context): Answer {
+  return found(fleetOf(context, context.fleet as FleetDescription, selfOf(context)));
+}
+
+function fleetOf(context: Context, fleet: FleetDescription, self: Link): Written {
+  const { id, name, description, createdAt, updatedAt } = fleet;
+  const to = (operation: string) => linkTo(context, operation, { fid: id });
+  return {
+    _links: linksOf({
+      self,
+      vehicles: to('vehicles.list'),
+      status: to('fleetStatus.list'),
+      maintenances: to('fleetMaintenances.list'),
+      alerts: to('fleetAlerts.list'),
+      trips: to('fleetTrips.list'),
+      collisions: to('fleetCollisions.list'),
+      monitors: to('monitors.list'),
+      callbacks: to('callbacks.list'),
+    }),
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(createdAt === undefined ? {} : { createdAt: dateTime(createdAt) }),
+    ...(updatedAt === undefined ? {} : { updatedAt: dateTime(updatedAt) }),
+  };
+}

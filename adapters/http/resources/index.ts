@@ -1,0 +1,109 @@
+/** Every operation of the interface, answered from the car. */
+import type { Handler, Handlers } from '../call.ts';
+import type { PageTokens } from '../paging.ts';
+import { alarm, alarms } from './alarms.ts';
+import { alert, alerts } from './alerts.ts';
+import {
+  callback,
+  callbacks,
+  createCallback,
+  removeCallback,
+  replaceCallback,
+  setCallbackStatus,
+} from './callbacks.ts';
+import type { CarView } from './car.ts';
+import { collision, collisions } from './collisions.ts';
+import { contextOf, type Resource } from './context.ts';
+import { fleet, fleets } from './fleets.ts';
+import { fleetMaintenances, maintenance } from './maintenance.ts';
+import { createMonitor, monitor, monitors, removeMonitor, replaceMonitor, setMonitorStatus } from './monitors.ts';
+import { lastPosition } from './positions.ts';
+import { remote, remotes, sendRemote } from './remotes.ts';
+import { TelemetrySeries } from './series.ts';
+import { fleetStatus, status } from './status.ts';
+import { theft, thefts, theftWaypoints } from './stolen.ts';
+import { telemetry, tripTelemetry } from './telemetry.ts';
+import { trip, trips } from './trips.ts';
+import { user } from './user.ts';
+import { capabilitiesByVin, vehicle, vehicles } from './vehicles.ts';
+import { tripWaypoints } from './waypoints.ts';
+
+/**
+ * The handlers of all operations by their ids. They throw VigieErrors: `request.unknown` for what is not there,
+ * `input.malformed` and `input.unknown` for what a body or a page token says wrong, `request.forbidden` for a remote
+ * without its scope, `store.failed` when the disk does not take a write.
+ */
+export function handlers(car: CarView, tokens: PageTokens): Handlers {
+  const answered = Object.entries(resources(new TelemetrySeries(car.records))).map(
+    ([id, resource]): [string, Handler] => [id, (call) => resource(contextOf(car, call, tokens))],
+  );
+  return Object.fromEntries(answered);
+}
+
+function resources(series: TelemetrySeries): Readonly<Record<string, Resource>> {
+  return {
+    ...both({
+      'vehicles.list': vehicles,
+      'vehicles.get': vehicle,
+      'status.get': status,
+      'lastPosition.get': lastPosition,
+      'maintenance.get': maintenance,
+      'telemetry.list': telemetry(series),
+      'tripTelemetry.list': tripTelemetry(series),
+      'trips.list': trips,
+      'trips.get': trip,
+      'tripWaypoints.list': tripWaypoints,
+      'alerts.list': alerts('alerts.get'),
+      'alerts.get': alert,
+      'tripAlerts.list': alerts('tripAlerts.get'),
+      'tripAlerts.get': alert,
+      'collisions.list': collisions('collisions.get'),
+      'collisions.get': collision,
+      'alarms.list': alarms,
+      'alarms.get': alarm,
+      'monitors.list': monitors,
+      'monitors.create': createMonitor,
+      'monitors.get': monitor,
+      'monitors.replace': replaceMonitor,
+      'monitors.remove': removeMonitor,
+      'monitors.setStatus': setMonitorStatus,
+      'callbacks.list': callbacks,
+      'callbacks.create': createCallback,
+      'callbacks.get': callback,
+      'callbacks.replace': replaceCallback,
+      'callbacks.remove': removeCallback,
+      'callbacks.setStatus': setCallbackStatus,
+      'remotes.create': sendRemote,
+      'remotes.list': remotes,
+      'remotes.get': remote,
+    }),
+    'fleet.fleets.list': fleets,
+    'fleet.fleets.get': fleet,
+    'fleet.capabilities.get': capabilitiesByVin,
+    'fleet.fleetStatus.list': fleetStatus,
+    'fleet.fleetMaintenances.list': fleetMaintenances,
+    'fleet.fleetTrips.list': trips,
+    'fleet.fleetAlerts.list': alerts('fleetAlerts.get'),
+    'fleet.fleetAlerts.get': alert,
+    'fleet.fleetCollisions.list': collisions('fleetCollisions.get'),
+    'fleet.fleetCollisions.get': collision,
+    // The fleet line has no operation for one collision of a trip.
+    'fleet.tripCollisions.list': collisions('collisions.get'),
+    'fleet.stolen.list': thefts,
+    'fleet.stolen.get': theft,
+    'fleet.stolenWaypoints.list': theftWaypoints,
+    'user.user.get': user,
+    'user.tripCollisions.list': collisions('tripCollisions.get'),
+    'user.tripCollisions.get': collision,
+  };
+}
+
+/** The same on both sides. */
+function both(named: Readonly<Record<string, Resource>>): Record<string, Resource> {
+  return Object.fromEntries(
+    Object.entries(named).flatMap(([name, resource]) => [
+      [`fleet.${name}`, resource],
+      [`user.${name}`, resource],
+    ]),
+  );
+}

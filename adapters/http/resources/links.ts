@@ -1,0 +1,78 @@
+/** Links of answers: each leads to an operation of the table, and is left out where the caller would be refused. */
+
+import type { Operation } from '../../../protocol/interface/operation.ts';
+import { operationById } from '../../../protocol/interface/operations.ts';
+import type { Context } from './context.ts';
+
+/** Interface 3.19.2 Link. */
+export interface Link {
+  readonly href: string;
+  /** `href` has names in braces, to be replaced by ids (RFC 6570 level 1). */
+  readonly templated?: true;
+}
+export type Links = Readonly<Record<string, Link | readonly Link[] | undefined>>;
+
+/**
+ * The link to an operation named without its side, e.g. `trips.get`. Parameters of its path are those of `more`, else
+ * those of the request and of the car; of `open` a template is made. Undefined when the caller lacks its scopes.
+ */
+export function linkTo(
+  context: Context,
+  name: string,
+  more: Readonly<Record<string, string>> = {},
+  open: readonly string[] = [],
+): Link | undefined {
+  const operation = operationOf(context, name);
+  if (!allowed(context, operation)) return undefined;
+  const href = hrefOf(context, operation, more, open);
+  return open.length === 0 ? { href } : { href, templated: true };
+}
+
+/** The address of an operation that the caller may call; see {@link linkTo}. */
+export function addressOf(context: Context, name: string, more: Readonly<Record<string, string>> = {}): string {
+  return hrefOf(context, operationOf(context, name), more, []);
+}
+
+/** Where the caller found what is answered. */
+export function selfOf({ call }: Context): Link {
+  return { href: `${call.base}${call.self}` };
+}
+
+/** Without the links that there are not. */
+export function linksOf(links: Links): Record<string, Link | readonly Link[]> {
+  return Object.fromEntries(Object.entries(links).filter(([, link]) => link !== undefined)) as Record<string, Link>;
+}
+
+function operationOf({ side }: Context, name: string): Operation {
+  const operation = operationById.get(`${side}.${name}`);
+  if (operation === undefined) throw new Error(`no operation ${side}.${name} to link to`);
+  return operation;
+}
+
+function allowed({ call, side }: Context, { scopes }: Operation): boolean {
+  const granted = call.caller.scopes;
+  return side === 'fleet' || granted === undefined || scopes.length === 0 || scopes.some((scope) => granted.has(scope));
+}
+
+function hrefOf(
+  { call, car, fleet }: Context,
+  { path }: Operation,
+  more: Readonly<Record<string, string>>,
+  open: readonly string[],
+): string {
+  const known: Readonly<Record<string, string | undefined>> = {
+    ...call.path,
+    fid: fleet?.id,
+    vid: car.vehicle.id,
+    id: car.vehicle.id,
+    vin: car.vehicle.vin,
+    ...more,
+  };
+  const filled = path.replace(/\{(\w+)\}/g, (written, name: string) => {
+    if (open.includes(name)) return written;
+    const value = known[name];
+    if (value === undefined) throw new Error(`a link to ${path} lacks ${name}`);
+    return encodeURIComponent(value);
+  });
+  return `${call.base}${filled}`;
+}

@@ -1,0 +1,49 @@
+/** Readings of telemetry as a reader of the interface wants them: those of one moment together. */
+import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
+import type { Slot, SlotValue } from '../../../protocol/slots.ts';
+
+/** What was read of the car within one second, each value read at `at` or less than a second before. */
+export interface Moment {
+  /** When the newest of its readings was taken, UTC ms. */
+  readonly at: number;
+  readonly values: ReadonlyMap<Slot, SlotValue>;
+}
+
+/**
+ * The moments of a piece of telemetry, ascending; no two are at the same time. A moment ends with its second, and
+ * before a slot that it has is read again, so no reading is lost. Of two readings of one slot at the same time the
+ * later one counts.
+ */
+export function momentsOf(telemetry: Telemetry): Moment[] {
+  const moments: { at: number; readonly values: Map<Slot, SlotValue> }[] = [];
+  for (const [at, values] of byTime(telemetry)) {
+    const open = moments.at(-1);
+    if (open === undefined || secondOf(open.at) !== secondOf(at) || overlaps(open.values, values)) {
+      moments.push({ at, values });
+      continue;
+    }
+    open.at = at;
+    for (const [slot, value] of values) open.values.set(slot, value);
+  }
+  return moments;
+}
+
+/** Values by the time at which they were read, ascending. */
+function byTime(telemetry: Telemetry): [at: number, values: Map<Slot, SlotValue>][] {
+  const times = new Map<number, Map<Slot, SlotValue>>();
+  for (const { slot, value, at } of readingsFromTelemetry(telemetry)) {
+    const values = times.get(at);
+    if (values === undefined) times.set(at, new Map([[slot, value]]));
+    else values.set(slot, value);
+  }
+  return [...times].sort(([a], [b]) => a - b);
+}
+
+function secondOf(at: number): number {
+  return Math.floor(at / 1_000);
+}
+
+function overlaps(one: ReadonlyMap<Slot, unknown>, other: ReadonlyMap<Slot, unknown>): boolean {
+  for (const slot of other.keys()) if (one.has(slot)) return true;
+  return false;
+}

@@ -1,0 +1,162 @@
+/** Monitors: rules that the car watches, of a fleet or of one of a user's callbacks. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { shownDelivery } from '../../../protocol/schema/callback/delivery.ts';
+import type { Monitor, MonitorParameter, MonitorStatus } from '../../../protocol/schema/monitor.ts';
+import type { Answer } from '../call.ts';
+import { callbackAskedFor } from './callbacks.ts';
+import { collection } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { belongsTo, ownedId } from './ids.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { dateTime } from './times.ts';
+import type { Written } from './twins.ts';
+
+/** `GET …/monitors` */
+export function monitors(context: Context): Answer {
+  const isCallers = ownerFilter(context);
+  const items = context.car.monitors.all
+    .filter(isCallers)
+    .map((monitor) => ({ at: monitor.createdAt, id: monitor.monitorId, monitor }))
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return collection(context, 'monitors', items, ({ monitor, id }) => {
+    return monitorOf(context, monitor, linkTo(context, 'monitors.get', { mid: id }) as Link);
+  });
+}
+
+/** `GET …/monitors/{mid}` */
+export function monitor(context: Context): Answer {
+  return found(monitorOf(context, monitorAskedFor(context), selfOf(context)));
+}
+
+/** `POST …/monitors`: it runs at once. */
+export async function createMonitor(context: Context): Promise<Answer> {
+  const { car, owner, side } = context;
+  const input = inputOf(context);
+  car.callbacks.checkMonitor(side, input);
+  return accepted(context, await car.monitors.put(ownedId(owner, car.newId()), input));
+}
+
+/** `PUT …/monitors/{mid}` */
+export async function replaceMonitor(context: Context): Promise<Answer> {
+  const { monitorId } = monitorAskedFor(context);
+  const { car, side } = context;
+  const input = inputOf(context);
+  car.callbacks.checkMonitor(side, input);
+  return accepted(context, await car.monitors.put(monitorId, input));
+}
+
+/** `PUT …/monitors/{mid}/status` */
+export async function setMonitorStatus(context: Context): Promise<Answer> {
+  const { monitorId } = monitorAskedFor(context);
+  const { status } = context.call.body as { status: MonitorStatus };
+  return accepted(context, await context.car.monitors.setStatus(monitorId, status));
+}
+
+/** `DELETE …/monitors/{mid}` */
+export async function removeMonitor(context: Context): Promise<Answer> {
+  const { monitorId } = monitorAskedFor(context);
+  if (!(await context.car.monitors.remove(monitorId))) throw unknown('monitor', monitorId);
+  return { status: 204 };
+}
+
+/** The monitor in the path. @throws VigieError `request.unknown`, also when it is another's */
+function monitorAskedFor(context: Context): Monitor {
+  const id = context.call.path['mid'] ?? '';
+  const monitor = context.car.monitors.get(id);
+  if (monitor === undefined || !ownerFilter(context)(monitor)) throw unknown('monitor', id);
+  return monitor;
+}
+
+/**
+ * A user's are those of the callback in the path; a fleet's those that tell a webhook of their own. What was given by
+ * command without either is told over MQTT alone and has no place here.
+ */
+function ownerFilter(context: Context): (monitor: Monitor) => boolean {
+  const { side, owner } = context;
+  if (side === 'user') {
+    const { callbackId } = callbackAskedFor(context);
+    return ({ monitor }) => deliveryOf(monitor).subscribeParam?.callbackId === callbackId;
+  }
+  return ({ monitorId, monitor }) =>
+    deliveryOf(monitor).subscribeParam?.callback !== undefined && belongsTo(monitorId, owner);
+}
+
+/**
+ * The monitor as it was sent, with the callback that it belongs to; `vid` names the car. `delivery` is how a monitor is
+ * kept, and no member of the interface: whoever sent it could name another's callback.
+ */
+function inputOf(context: Context): unknown {
+  const { call, car, side } = context;
+  const { vid: inBody, delivery: _, subscribeParam, ...parameter } = call.body as Record<string, unknown>;
+  for (const [vid, where] of [
+    [inBody, 'vid'],
+    [call.headers['vid'], 'header vid'],
+  ] as const) {
+    if (vid === undefined || vid === null || vid === car.vehicle.id) continue;
+    throw new VigieError('input.unknown', `must be the id of a vehicle of the fleet, is ${JSON.stringify(vid)}`, {
+      where,
+    });
+  }
+  const { callbackId: __, ...subscribe } = (subscribeParam ?? {}) as Record<string, unknown>;
+  if (side === 'fleet') return { ...parameter, subscribeParam: subscribe };
+  return { ...parameter, subscribeParam: { ...subscribe, callbackId: callbackAskedFor(context).callbackId } };
+}
+
+/** What compileMonitor put aside for who delivers. */
+interface Delivery {
+  readonly subscribeParam?: { readonly callbackId?: string; readonly callback?: unknown };
+  readonly attributes?: unknown;
+}
+
+/** What cannot be read, which only a command can have brought, says nothing. */
+function deliveryOf({ delivery }: MonitorParameter): Delivery {
+  if (delivery === undefined) return {};
+  try {
+    const read: unknown = JSON.parse(delivery);
+    return typeof read === 'object' && read !== null ? read : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Interface 3.19.2 and 4.17.2 Monitor. */
+function monitorOf(context: Context, monitor: Monitor, self: Link): Written {
+  const { monitorId, status, createdAt, updatedAt } = monitor;
+  return {
+    _links: linksOf({ self, fleet: context.fleet && linkTo(context, 'fleets.get') }),
+    monitorId,
+    monitor: shown(monitor.monitor),
+    status,
+    createdAt: dateTime(createdAt),
+    updatedAt: dateTime(updatedAt),
+  };
+}
+
+/** As it was sent. */
+function shown(parameter: MonitorParameter): Written {
+  const { delivery: _, subscribeParam, ...rest } = parameter;
+  const { subscribeParam: delivered, attributes } = shownDelivery(parameter.delivery);
+  const subscribe = { ...subscribeParam, ...delivered };
+  return {
+    ...rest,
+    ...(subscribeParam === undefined && delivered === undefined ? {} : { subscribeParam: subscribe }),
+    ...(attributes === undefined ? {} : { attributes }),
+  };
+}
+
+/** Interface 3.19.2 and 4.17.2 MonitorRef. */
+function accepted(context: Context, { monitorId, status, createdAt, updatedAt }: Monitor): Answer {
+  return {
+    status: 202,
+    body: {
+      _links: linksOf({
+        fleet: context.fleet && linkTo(context, 'fleets.get'),
+        monitor: linkTo(context, 'monitors.get', { mid: monitorId }),
+      }),
+      monitorId,
+      status,
+      createdAt: dateTime(createdAt),
+      updatedAt: dateTime(updatedAt),
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** Remotes: commands to the car, sent with a callback that tells what becomes of them. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
+import type { Answer } from '../call.ts';
+import { callbackAskedFor } from './callbacks.ts';
+import type { RemoteAction } from './car.ts';
+import { collection } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import type { Written } from './twins.ts';
+
+/** `GET …/callbacks/{cbid}/remotes`: those of kinds that the caller may send. */
+export function remotes(context: Context): Answer {
+  const items = context.car.remotes
+    .all(callbackAskedFor(context).callbackId)
+    .filter((action) => isSeen(context, action))
+    .map((action) => ({ at: action.createdAt, id: action.remoteActionId, action }))
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return collection(context, 'remoteActions', items, ({ action, id }) => {
+    return remoteOf(context, action, linkTo(context, 'remotes.get', { rid: id }) as Link);
+  });
+}
+
+/** `GET …/callbacks/{cbid}/remotes/{rid}` */
+export function remote(context: Context): Answer {
+  const { callbackId } = callbackAskedFor(context);
+  const id = context.call.path['rid'] ?? '';
+  const action = context.car.remotes.get(id);
+  if (action === undefined || action.callbackId !== callbackId || !isSeen(context, action)) throw unknown('remote', id);
+  return found(remoteOf(context, action, selfOf(context)));
+}
+
+/**
+ * `POST …/callbacks/{cbid}/remotes`. Rejects with `input.malformed` for a body that asks for nothing that can be done,
+ * and with `request.forbidden` when the caller lacks the scope of the kind.
+ */
+export async function sendRemote(context: Context): Promise<Answer> {
+  const { callbackId } = callbackAskedFor(context);
+  const sent = context.call.body as Readonly<Record<string, unknown>>;
+  const { type, body } = askedRemote(context.side, sent);
+  const scope = remoteScopeOf(type);
+  if (scope !== undefined && !context.sees(scope)) {
+    throw new VigieError('request.forbidden', `${type} needs the scope ${scope}`);
+  }
+  const { remoteActionId } = await context.car.remotes.submit({ callbackId, type, body, remote: sent });
+  return {
+    status: 202,
+    body: {
+      _links: linksOf({
+        ...surroundings(context, callbackId),
+        remote: linkTo(context, 'remotes.get', { rid: remoteActionId }),
+      }),
+      remoteActionId,
+      type,
+    },
+  };
+}
+
+/** Interface 3.19.2 and 4.17.2 RemoteAction. */
+function remoteOf(context: Context, action: RemoteAction, self: Link): Written {
+  const { remoteActionId, callbackId, type, remote, status, failureCause } = action;
+  return {
+    _links: linksOf({ self, ...surroundings(context, callbackId) }),
+    remoteActionId,
+    type,
+    remote,
+    status,
+    ...(failureCause === undefined ? {} : { failureCause }),
+  };
+}
+
+function surroundings(context: Context, cbid: string): Record<string, Link | undefined> {
+  return {
+    fleet: context.fleet && linkTo(context, 'fleets.get'),
+    callback: linkTo(context, 'callbacks.get', { cbid }),
+  };
+}
+
+function isSeen(context: Context, { type }: RemoteAction): boolean {
+  const scope = remoteScopeOf(type);
+  return context.side === 'fleet' || (scope !== undefined && context.sees(scope));
+}

@@ -1,0 +1,56 @@
+/** Simplifying a way: Douglas and Peucker, Cartographica 10 (1973). */
+import { deviation } from '../../../agent/position.ts';
+
+export interface Coordinates {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** Points looked at together: of n points, the work grows with n times this at most. Each such stretch keeps its ends. */
+const STRETCH = 256;
+
+/**
+ * The points that stay when each of the others may lie `tolerance` metres from the straight line between the points
+ * before and after it that stay. The first and the last always stay; points so far apart that the earth is not flat
+ * between them (100 km) are measured on the plane of the first of them.
+ */
+export function simplified<T>(points: readonly T[], at: (point: T) => Coordinates, tolerance: number): T[] {
+  if (points.length < 3) return [...points];
+  const stays = new Uint8Array(points.length);
+  const stretches: [first: number, last: number][] = [];
+  for (let first = 0; first < points.length - 1; first += STRETCH) {
+    const last = Math.min(first + STRETCH, points.length - 1);
+    stays[first] = 1;
+    stays[last] = 1;
+    stretches.push([first, last]);
+  }
+  for (let stretch = stretches.pop(); stretch !== undefined; stretch = stretches.pop()) {
+    const [first, last] = stretch;
+    const farthest = farthestOf(points, at, first, last, tolerance);
+    if (farthest === undefined) continue;
+    stays[farthest] = 1;
+    stretches.push([first, farthest], [farthest, last]);
+  }
+  return points.filter((_, index) => stays[index] === 1);
+}
+
+/** The point of a stretch that lies farthest from its line, if farther than the tolerance. */
+function farthestOf<T>(
+  points: readonly T[],
+  at: (point: T) => Coordinates,
+  first: number,
+  last: number,
+  tolerance: number,
+): number | undefined {
+  const from = at(points[first] as T);
+  const to = at(points[last] as T);
+  let found: number | undefined;
+  let most = tolerance;
+  for (let index = first + 1; index < last; index++) {
+    const aside = deviation(from, to, at(points[index] as T));
+    if (aside <= most) continue;
+    most = aside;
+    found = index;
+  }
+  return found;
+}

@@ -1,0 +1,51 @@
+/** Thefts of the car, and where it was meanwhile; the fleet line has them. */
+import { type Theft, theftSchema } from '../../../protocol/schema/theft.ts';
+import type { Answer } from '../call.ts';
+import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { withPositions } from './positions.ts';
+import { writerOf } from './times.ts';
+import type { Written } from './twins.ts';
+import { waypointsBetween } from './waypoints.ts';
+
+const write = writerOf<Theft>(theftSchema);
+
+/** `GET …/stolen` */
+export function thefts(context: Context): Answer {
+  const asked = recordsAskedFor<Theft>(context, 'stolen', ({ startedAt }) => startedAt);
+  return collection(context, 'stolen', asked, ({ record }) => {
+    return theftOf(context, record, linkTo(context, 'stolen.get', { sid: record.id }) as Link);
+  });
+}
+
+/** `GET …/stolen/{sid}` */
+export function theft(context: Context): Answer {
+  return found(theftOf(context, theftAskedFor(context), selfOf(context)));
+}
+
+/** `GET …/stolen/{sid}/waypoints` */
+export function theftWaypoints(context: Context): Answer {
+  const { startedAt, endAt } = theftAskedFor(context);
+  return waypointsBetween(context, startedAt, endAt);
+}
+
+function theftAskedFor(context: Context): Theft {
+  const id = context.call.path['sid'] ?? '';
+  const record = recordOf<Theft>(context, 'stolen', id);
+  if (record === undefined) throw unknown('theft', id);
+  return record;
+}
+
+function theftOf(context: Context, record: Theft, self: Link): Written {
+  const written = write(record);
+  withPositions(context, written, record, ['startPosition', 'endPosition']);
+  return {
+    _links: linksOf({
+      self,
+      vehicle: linkTo(context, 'vehicles.get'),
+      waypoints: linkTo(context, 'stolenWaypoints.list', { sid: record.id }),
+    }),
+    ...written,
+  };
+}

@@ -1,0 +1,161 @@
+/** Telemetry: what was read of the car, moment by moment. */
+import type { Period } from '../../../protocol/interface/parameters.ts';
+import { telemetrySections } from '../../../protocol/schema/monitor/extensions.ts';
+import { type StatusContents, statusContentsSchema } from '../../../protocol/schema/status.ts';
+import { assemble, type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
+import type { Answer } from '../call.ts';
+import type { Place } from '../paging.ts';
+import { longCollection } from './collection.ts';
+import { type Context, periodsOf } from './context.ts';
+import { lightingOf } from './lighting.ts';
+import { addressOf, type Link, linksOf, linkTo } from './links.ts';
+import { isPlace, locationOf, placeSlots } from './location.ts';
+import { nextService, serviceOf } from './maintenance.ts';
+import type { Moment } from './moments.ts';
+import type { TelemetrySeries } from './series.ts';
+import { dateTime, writerOf } from './times.ts';
+import { beginOf, tripAskedFor } from './trips.ts';
+import { adasOf, energyOf, engineOf, type Written } from './twins.ts';
+
+/** Members of Status that stand below `vehicle`; the other two stand beside it. Interface 3.19.2 Telemetry. */
+const vehicleMembers = telemetrySections['vehicle'] ?? [];
+const rootMembers = ['environment', 'privacy'] as const;
+const all: readonly string[] = [...rootMembers, ...vehicleMembers];
+
+const write = writerOf<StatusContents>(statusContentsSchema);
+
+/** `GET …/vehicles/{vid}/telemetry` */
+export function telemetry(series: TelemetrySeries): (context: Context) => Promise<Answer> {
+  return (context) => listed(context, series, periodsOf(context.call));
+}
+
+/** `GET …/trips/{tid}/telemetry` */
+export function tripTelemetry(series: TelemetrySeries): (context: Context) => Promise<Answer> {
+  return (context) => {
+    const trip = tripAskedFor(context);
+    const to = trip.stoppedAt === undefined ? Number.POSITIVE_INFINITY : trip.stoppedAt + 1;
+    return listed(context, series, common(periodsOf(context.call) ?? [{}], beginOf(trip), to));
+  };
+}
+
+async function listed(
+  context: Context,
+  series: TelemetrySeries,
+  periods: readonly Period[] | undefined,
+): Promise<Answer> {
+  const extensions = new Set(context.call.query['extension'] as readonly string[] | undefined);
+  const types = context.call.query['type'] as readonly string[] | undefined;
+  const shown = shownOf(context, types);
+  const places = await series.places(
+    new Set([...shown.slots, ...(extensions.has('location') && context.sees('data:position') ? placeSlots : [])]),
+    `${shown.key} ${extensions.has('location')} ${context.sees('data:position')}`,
+    periods,
+  );
+  const reader = series.reader();
+  const service = extensions.has('maintenance') ? nextService(context) : undefined;
+  return longCollection(context, 'telemetries', places, (place) => {
+    const written = entryOf(context, place, reader.at(place), shown);
+    const location = extensions.has('location') ? locationOf(context, place, reader) : undefined;
+    const extension = {
+      ...(location === undefined ? {} : { location }),
+      ...(service === undefined ? {} : { maintenance: serviceOf(context, service) }),
+    };
+    if (Object.keys(extension).length > 0) written['_embedded'] = { extension };
+    return written;
+  });
+}
+
+/** What is told of a moment. */
+interface Shown {
+  readonly slots: ReadonlySet<Slot>;
+  /** Names the slots. */
+  readonly key: string;
+  /** The deprecated form of the lamps, too. */
+  readonly lighting: boolean;
+}
+
+/** Readings of the kinds asked for (interface 3.19.2 TelemetryEnum), all when absent. */
+function shownOf({ side, sees }: Context, types: readonly string[] | undefined): Shown {
+  const names = types === undefined ? all : [...new Set(types)].sort().flatMap((type) => telemetrySections[type] ?? []);
+  const members = sees('data:telemetry') ? names : [];
+  const lighting =
+    side === 'fleet' && (types === undefined || types.includes('vehicle') || types.includes('vehicle.lighting'));
+  const found = slots.filter(({ path }) => members.some((member) => path.startsWith(`${member}.`)));
+  return { slots: new Set(found), key: members.join(','), lighting };
+}
+
+function entryOf(context: Context, place: Place, moment: Moment | undefined, shown: Shown): Written {
+  const { call } = context;
+  const contents = contentsOf(moment, shown.slots);
+  const vehicle = vehicleOf(context, contents, shown.lighting);
+  const written: Written = {
+    _links: linksOf({
+      self: atMoment(context, place.at),
+      vehicle: linkTo(context, 'vehicles.get'),
+      trip: call.path['tid'] === undefined ? undefined : linkTo(context, 'trips.get'),
+    }),
+    createdAt: dateTime(place.at),
+  };
+  for (const name of rootMembers) if (contents[name] !== undefined) written[name] = contents[name];
+  if (Object.keys(vehicle).length > 0) written['vehicle'] = vehicle;
+  return written;
+}
+
+/** The address under which exactly one moment is told. */
+function atMoment(context: Context, at: number): Link {
+  const list = context.call.path['tid'] === undefined ? 'telemetry.list' : 'tripTelemetry.list';
+  const period = encodeURIComponent(`${dateTime(at)}/${dateTime(at)}`);
+  return { href: `${addressOf(context, list)}?timestamps=${period}` };
+}
+
+function vehicleOf(context: Context, contents: Written, lighting: boolean): Written {
+  const vehicle: Written = {};
+  for (const name of vehicleMembers) if (contents[name] !== undefined) vehicle[name] = contents[name];
+  const { adas, engines, energies, lightingSystem } = vehicle;
+  if (adas !== undefined) vehicle['adas'] = adasOf(context, adas as Written);
+  const deprecated = lighting ? lightingOf(lightingSystem as Written | undefined) : undefined;
+  if (deprecated !== undefined) vehicle['lighting'] = deprecated;
+  if (!context.twins) return vehicle;
+  if (engines !== undefined) vehicle['engines'] = (engines as Written[]).map(engineOf);
+  if (energies !== undefined) vehicle['energies'] = (energies as Written[]).map(energyOf);
+  return vehicle;
+}
+
+const values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
+const createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
+
+/**
+ * The objects of Status that the readings make, without times of their own but for the ignition: what is published as
+ * IgnitionBase requires one.
+ */
+function contentsOf(moment: Moment | undefined, wanted: ReadonlySet<Slot>): Written {
+  const read = [...(moment?.values ?? [])].filter(([slot]) => wanted.has(slot) && !isPlace(slot));
+  for (const [slot, value] of read) {
+    values[slot.index] = value;
+    createdAt[slot.object] = moment?.at ?? 0;
+  }
+  const contents = write(assemble(values, createdAt));
+  for (const [slot] of read) {
+    values[slot.index] = undefined;
+    createdAt[slot.object] = Number.NaN;
+  }
+  const { ignition } = contents;
+  return { ...(withoutTimes(contents) as Written), ...(ignition === undefined ? {} : { ignition }) };
+}
+
+function withoutTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => (name === 'createdAt' ? [] : [[name, withoutTimes(member)]])),
+  );
+}
+
+/** What periods have in common with one, which goes from `from` up to but without `to`. */
+function common(periods: readonly Period[], from: number, to: number): Period[] {
+  return periods.flatMap((period) => {
+    const begin = Math.max(from, period.from ?? from);
+    const end = Math.min(to, period.to ?? to);
+    return begin < end ? [{ from: begin, to: end }] : [];
+  });
+}

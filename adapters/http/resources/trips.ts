@@ -1,0 +1,91 @@
+/** Trips of the car. */
+import type { Range } from '../../../protocol/interface/parameters.ts';
+import { type Trip, tripSchema, tripState } from '../../../protocol/schema/trip.ts';
+import type { Answer } from '../call.ts';
+import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { withPositions } from './positions.ts';
+import { writerOf } from './times.ts';
+import type { Written } from './twins.ts';
+
+const write = writerOf<Trip>(tripSchema);
+
+/** `GET …/trips` of a vehicle, and of a fleet (deprecated): those that begin when, and are as long, as is asked. */
+export function trips(context: Context): Answer {
+  const { query } = context.call;
+  const distance = query['distance'] as Range | undefined;
+  const duration = query['duration'] as Range | undefined;
+  const states = query['states'] as readonly string[] | undefined;
+  const asked = context.sees('data:trip')
+    ? recordsAskedFor<Trip>(context, 'trip', beginOf).filter(
+        ({ record }) =>
+          within(record.distance, distance) &&
+          within(record.duration, duration) &&
+          (states === undefined || states.includes(tripState(record))),
+      )
+    : [];
+  return collection(context, 'trips', asked, ({ record }) => {
+    return tripOf(context, record, linkTo(context, 'trips.get', { tid: record.id }) as Link);
+  });
+}
+
+/** `GET …/trips/{tid}` */
+export function trip(context: Context): Answer {
+  return found(tripOf(context, tripAskedFor(context), selfOf(context)));
+}
+
+/** The trip in the path. @throws VigieError `request.unknown` */
+export function tripAskedFor(context: Context): Trip {
+  const id = context.call.path['tid'] ?? '';
+  const found = recordOf<Trip>(context, 'trip', id);
+  if (found === undefined) throw unknown('trip', id);
+  return found;
+}
+
+/** When a trip began, UTC ms. */
+export function beginOf({ startedAt, createdAt }: Trip): number {
+  return startedAt ?? createdAt;
+}
+
+/** The link to a trip that is still kept. */
+export function linkToTrip(context: Context, id: string | undefined): Link | undefined {
+  if (id === undefined || recordOf(context, 'trip', id) === undefined) return undefined;
+  return linkTo(context, 'trips.get', { tid: id });
+}
+
+/** Both bounds belong to it. What is not known yet of an open trip is in no range but the whole. */
+function within(value: number | undefined, range: Range | undefined): boolean {
+  if (range === undefined || (range.min === 0 && range.max === undefined)) return true;
+  return value !== undefined && value >= range.min && value <= (range.max ?? Number.POSITIVE_INFINITY);
+}
+
+function tripOf(context: Context, record: Trip, self: Link): Written {
+  if (!context.sees('data:trip')) throw unknown('trip', record.id);
+  const { side, car } = context;
+  const tid = { tid: record.id };
+  const written = write(record);
+  withPositions(context, written, record, ['startPosition', 'stopPosition']);
+  if (side === 'user' && record.energyConsumptions !== undefined) {
+    written['energyConsumptions'] = record.energyConsumptions.map(consumptionOf);
+  }
+  return {
+    _links: linksOf({
+      self,
+      vehicle: linkTo(context, 'vehicles.get'),
+      waypoints: linkTo(context, 'tripWaypoints.list', tid),
+      alerts: linkTo(context, 'tripAlerts.list', tid),
+      collisions: linkTo(context, 'tripCollisions.list', tid),
+      telemetry: linkTo(context, 'tripTelemetry.list', tid),
+    }),
+    ...(side === 'fleet' ? { vin: car.vehicle.vin } : {}),
+    ...written,
+  };
+}
+
+/** The fleet line counts cL and Wh, the user line L and kWh. */
+function consumptionOf<T extends { readonly type: string; readonly consumption: number }>(energy: T): T {
+  const divisor = energy.type === 'Electric' ? 1000 : 100;
+  // Records have tenths.
+  return { ...energy, consumption: Math.round(energy.consumption * 10) / (divisor * 10) };
+}

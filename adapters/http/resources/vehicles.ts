@@ -1,0 +1,120 @@
+/** The car as one of the vehicles of a fleet or of a user. */
+import type { Answer } from '../call.ts';
+import { onboardCapabilities } from './capabilities.ts';
+import type { VehicleDescription } from './car.ts';
+import { collection } from './collection.ts';
+import { type Context, found } from './context.ts';
+import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { nextService } from './maintenance.ts';
+import { hasPosition } from './positions.ts';
+import { dateTime } from './times.ts';
+import type { Written } from './twins.ts';
+
+/** Pictures that are told at most: interface 3.19.2 VehiclePictures. */
+const PICTURES = 12;
+
+/** `GET …/vehicles`: none when the VIN does not begin with `vinPrefix`. */
+export function vehicles(context: Context): Answer {
+  const { vehicle } = context.car;
+  const prefix = context.call.query['vinPrefix'] as string | undefined;
+  const asked = prefix === undefined || vehicle.vin.startsWith(prefix.toUpperCase());
+  const items = asked ? [{ at: vehicle.createdAt ?? 0, id: vehicle.id }] : [];
+  return collection(context, 'vehicles', items, () => vehicleOf(context, linkTo(context, 'vehicles.get') as Link));
+}
+
+/** `GET …/vehicles/{vid}` */
+export function vehicle(context: Context): Answer {
+  return found(vehicleOf(context, selfOf(context)));
+}
+
+/** `GET /vehicles/{vin}`: without times of its own. */
+export function capabilitiesByVin(context: Context): Answer {
+  const { vin, motorization } = context.car.vehicle;
+  return found({ _links: { self: selfOf(context) }, vin, motorization, ...embedded(context) });
+}
+
+/** Interface 3.19.2 and 4.17.2 Vehicle. */
+export function vehicleOf(context: Context, self: Link): Written {
+  const { vehicle } = context.car;
+  const { id, vin, motorization, brand, createdAt, updatedAt } = vehicle;
+  const pictures = picturesOf(vehicle);
+  const label = labelOf(context);
+  return {
+    _links: vehicleLinks(context, self),
+    id,
+    vin,
+    motorization,
+    ...(createdAt === undefined ? {} : { createdAt: dateTime(createdAt) }),
+    ...(updatedAt === undefined ? {} : { updatedAt: dateTime(updatedAt) }),
+    ...(brand === undefined ? {} : { brand }),
+    ...(pictures === undefined ? {} : { pictures }),
+    ...(context.side === 'user' && label !== undefined ? { label } : {}),
+    ...callCenterOf(context),
+    ...embedded(context),
+  };
+}
+
+function vehicleLinks(context: Context, self: Link): Written {
+  const isFleet = context.side === 'fleet';
+  return linksOf({
+    self,
+    ...(isFleet ? { fleet: linkTo(context, 'fleets.get') } : { user: linkTo(context, 'user.get') }),
+    lastPosition: hasPosition(context) ? linkTo(context, 'lastPosition.get') : undefined,
+    trips: linkTo(context, 'trips.list'),
+    maintenance: nextService(context) === undefined ? undefined : linkTo(context, 'maintenance.get'),
+    alerts: linkTo(context, 'alerts.list'),
+    status: linkTo(context, 'status.get'),
+    telemetry: linkTo(context, 'telemetry.list'),
+    collisions: linkTo(context, 'collisions.list'),
+    alarms: linkTo(context, 'alarms.list'),
+    monitors: linkTo(context, 'monitors.list', {}, isFleet ? [] : ['cbid']),
+    remotes: linkTo(context, 'remotes.list', {}, ['cbid']),
+    callbacks: linkTo(context, 'callbacks.list'),
+    // Additions: without them nothing leads there.
+    ...(isFleet ? { stolen: linkTo(context, 'stolen.list'), capabilities: linkTo(context, 'capabilities.get') } : {}),
+  });
+}
+
+/** What `extension` asks for. */
+function embedded(context: Context): Written {
+  const { call, car, side } = context;
+  const asked = new Set(call.query['extension'] as readonly string[] | undefined);
+  const extension: Written = {};
+  if (asked.has('onboardCapabilities')) {
+    extension['onboardCapabilities'] = onboardCapabilities(side, car.capabilities);
+  }
+  if (asked.has('branding')) {
+    const { brand } = car.vehicle;
+    const label = labelOf(context);
+    extension['branding'] = { ...(brand === undefined ? {} : { brand }), ...(label === undefined ? {} : { label }) };
+  }
+  const pictures = picturesOf(car.vehicle);
+  if (asked.has('pictures') && pictures !== undefined) extension['pictures'] = pictures;
+  return asked.size === 0 ? {} : { _embedded: { extension } };
+}
+
+function picturesOf({ pictures }: VehicleDescription): readonly string[] | undefined {
+  return pictures === undefined || pictures.length === 0 ? undefined : pictures.slice(0, PICTURES);
+}
+
+/** In the language of `locale`, or in one that is close to it (RFC 4647 §3.4, lookup). */
+function labelOf({ car, call }: Context): string | undefined {
+  const { label } = car.vehicle;
+  if (label === undefined || typeof label === 'string') return label;
+  const byLanguage = new Map(Object.entries(label).map(([language, text]) => [language.toLowerCase(), text]));
+  const subtags = String(call.query['locale'] ?? '')
+    .toLowerCase()
+    .split(/[-_]/);
+  for (; subtags.length > 0; subtags.pop()) {
+    const text = byLanguage.get(subtags.join('-'));
+    if (text !== undefined) return text;
+  }
+  return byLanguage.get('default');
+}
+
+/** Interface 4.17.2 StolenCallCenter of the country that is asked for. */
+function callCenterOf({ car, call }: Context): Written {
+  const countryCode = call.query['country'];
+  const phoneNumber = typeof countryCode === 'string' ? car.vehicle.callCenters?.[countryCode] : undefined;
+  return phoneNumber === undefined ? {} : { callCenter: { stolen: { countryCode, phoneNumber } } };
+}

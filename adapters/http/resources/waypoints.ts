@@ -1,0 +1,46 @@
+/** Where the car was. */
+import type { Waypoint, WaypointMessage } from '../../../protocol/schema/waypoint.ts';
+import type { Answer } from '../call.ts';
+import type { Place } from '../paging.ts';
+import { collection } from './collection.ts';
+import { type Context, isAskedFor } from './context.ts';
+import { placeOf } from './positions.ts';
+import { simplified } from './simplify.ts';
+import { tripAskedFor } from './trips.ts';
+
+/** Points travel together for a minute unless the configuration says otherwise; no piece of the way is longer, ms. */
+const PIECE = 86_400_000;
+
+interface Point extends Place {
+  readonly point: Waypoint;
+}
+
+/** `GET …/trips/{tid}/wayPoints` */
+export function tripWaypoints(context: Context): Answer {
+  const { startedAt, createdAt, stoppedAt } = tripAskedFor(context);
+  return waypointsBetween(context, startedAt ?? createdAt, stoppedAt);
+}
+
+/**
+ * The points that were passed between two moments (UTC ms, both included; absent: until now) and that `timestamps`
+ * asks for, less those that `tolerance` makes superfluous.
+ */
+export function waypointsBetween(context: Context, from: number, to = Number.POSITIVE_INFINITY): Answer {
+  const tolerance = context.call.query['tolerance'] as number | undefined;
+  const all = pointsBetween(context, from, to);
+  const points = tolerance === undefined ? all : simplified(all, ({ point }) => point, tolerance * 1000);
+  // Interface 3.19.2 WayPoints.
+  return collection(context, 'positions', points, ({ point }) => placeOf(context, point));
+}
+
+function pointsBetween(context: Context, from: number, to: number): Point[] {
+  if (!context.sees('data:position')) return [];
+  const result: Point[] = [];
+  for (const { id, record } of context.car.records.list('waypoint', from - PIECE, to + 1)) {
+    for (const point of (record as WaypointMessage).points) {
+      const { at } = point;
+      if (at >= from && at <= to && isAskedFor(context, at)) result.push({ at, id, point });
+    }
+  }
+  return result.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}

@@ -1,0 +1,214 @@
+/** Serves the connected-vehicle interface over HTTP. */
+import { once } from 'node:events';
+import { Server as SecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Clock, Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
+import { isLoopback, LocalGate } from './access/local.ts';
+import type { Gate } from './access/presented.ts';
+import { readPairs } from './address.ts';
+import type { Handlers } from './call.ts';
+import { addDocuments, type Documents } from './documents.ts';
+import { type App, openExchange, type RequestContext, respond } from './exchange.ts';
+import { IdempotentAnswers } from './idempotency.ts';
+import { type Bounds, bounds, createListener, type TlsFiles, watchCertificates } from './listener.ts';
+import type { LiveChanges } from './live.ts';
+import { acceptable } from './media.ts';
+import { RateLimiter, type Rates } from './rates.ts';
+import { refuse, refuseUnread } from './refusals.ts';
+import { addOperations, addRefusal, requireHandlers } from './routes.ts';
+import { Serving } from './serving.ts';
+
+export interface ServerOptions {
+  /** All operations, also of a side that is not enabled. */
+  readonly operations: readonly Operation[];
+  readonly handlers: Handlers;
+  /** Who is let in, by side; a side without a gate is not served. */
+  readonly gates: Readonly<Partial<Record<Side, Gate>>>;
+  /** Address to listen on; port 0 takes any free one. */
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: TlsFiles;
+  /** How the interface is reached from outside, without a slash at the end; absent: as each request says. */
+  readonly url?: string;
+  readonly rates: Rates;
+  /** Bytes of a body; default 1 MiB. */
+  readonly bodyLimit?: number;
+  readonly bounds?: Partial<Bounds>;
+  /** Changes of Status; absent: no `/live`. */
+  readonly live?: LiveChanges;
+  readonly documents?: Documents;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8080`: where it listens. */
+  readonly url: string;
+  /** Takes renewed certificates at once; they are looked at every minute anyway. */
+  reload(): void;
+  /** Lets requests under way end, for 5 s at most; resolves when the port is free. */
+  stop(): Promise<void>;
+}
+
+const BODY_LIMIT = 2 ** 20;
+/** ms. */
+const PATIENCE = 5_000;
+/** Of everybody without credentials: several people who open the page. */
+const documentRates: Rates = { day: 100_000, second: 20 };
+
+/**
+ * Rejects with `usage.wrong` when operations and handlers do not match or the address cannot be had, with
+ * `configuration.wrong` when the interface would be open to the network.
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { operations, handlers, gates, tls, host, clock, log, live } = options;
+  requireHandlers(operations, handlers);
+  requireProtection(options);
+  const app = buildApp(options);
+  const listener = getRequestListener((request, env) => answer(app, options, request, env as HttpBindings), {
+    overrideGlobalObjects: false,
+    hostname: 'localhost',
+    errorHandler: (error) => {
+      log.info('a request cannot be read', { error: error instanceof Error ? error.message : String(error) });
+      const { headers, body } = refuseUnread('address: must be a path or URL, with a valid Host', clock.now());
+      return new Response(body, { status: 400, headers });
+    },
+  });
+  let stopping = false;
+  const server = createListener(
+    (incoming, outgoing) => {
+      // A connection that was busy when the server stopped is idle now.
+      outgoing.once('close', () => stopping && setImmediate(() => server.closeIdleConnections()));
+      listener(incoming, outgoing).catch((error: Error) => log.error('an answer failed', { error: error.message }));
+    },
+    tls,
+    { ...bounds, ...options.bounds },
+    clock,
+  );
+  server.listen({ host, port: options.port });
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw unavailable(`${host}:${options.port}`, cause);
+  });
+  const { port } = server.address() as AddressInfo;
+  const watch =
+    server instanceof SecureServer && tls !== undefined ? watchCertificates(server, tls, clock, log) : undefined;
+  const name = host.includes(':') ? `[${host}]` : host;
+  const enabled = sides.filter((side) => gates[side] !== undefined);
+  log.info('the HTTP interface is ready', { host, port, tls: tls !== undefined, sides: enabled });
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}`,
+    reload: () => watch?.now(),
+    stop: async () => {
+      stopping = true;
+      watch?.stop();
+      const closed = new Promise((resolve) => server.close(resolve));
+      live?.close();
+      server.closeIdleConnections();
+      const cancel = clock.after(PATIENCE, () => server.closeAllConnections());
+      await closed;
+      cancel();
+    },
+  };
+}
+
+/** @throws VigieError `configuration.wrong` when others than the machine itself could use it unasked or unencrypted */
+function requireProtection({ host, tls, gates }: ServerOptions): void {
+  if (sides.every((side) => gates[side] === undefined)) {
+    throw new VigieError('configuration.wrong', 'nobody may use the HTTP interface: configure fleet or user', {
+      where: 'http',
+    });
+  }
+  if (isLoopback(host)) return;
+  if (tls === undefined) {
+    throw new VigieError('configuration.wrong', 'listens beyond this machine (loopback) and needs TLS for that', {
+      where: 'http',
+    });
+  }
+  if (sides.some((side) => gates[side] instanceof LocalGate)) {
+    throw new VigieError('configuration.wrong', 'listens beyond this machine (loopback) and needs access control', {
+      where: 'http',
+    });
+  }
+}
+
+function buildApp(options: ServerOptions): App {
+  const { operations, gates, clock, log, live, documents } = options;
+  const serving = new Serving({
+    handlers: options.handlers,
+    gates,
+    rates: new RateLimiter(options.rates, clock),
+    idempotent: new IdempotentAnswers(clock),
+    bodyLimit: options.bodyLimit ?? BODY_LIMIT,
+    clock,
+    log,
+  });
+  const app: App = new Hono();
+  const enabled = operations.filter(({ side }) => gates[side] !== undefined);
+  addOperations(app, enabled, (operation, place, context) => serving.serve(operation, place, context));
+  if (live !== undefined) addLive(app, live, serving, enabled);
+  if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
+  app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
+  app.onError((error, { env }) => refuse(env, error, log));
+  return app;
+}
+
+/** Whoever may read the state of a vehicle may watch it; the root is the side of the credentials that are shown. */
+function addLive(app: App, live: LiveChanges, serving: Serving, enabled: readonly Operation[]): void {
+  const serve = async (side: Side, context: RequestContext): Promise<Response> => {
+    const query = readPairs(context.env.exchange.target.query);
+    if (context.req.method === 'HEAD') {
+      context.env.exchange.headers['Allow'] = 'GET';
+      throw new VigieError('request.method', 'this address takes GET');
+    }
+    const { scopes = [] } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
+    const caller = await serving.admit(side, { operation: { scopes }, path: {} }, query, context);
+    const granted = (scope: string): boolean => caller.scopes?.has(scope) ?? true;
+    const [telemetry, position] = [granted('data:telemetry'), granted('data:position')];
+    acceptable(['text/event-stream'], context.req.header('accept'));
+    const stream = live.open(({ path }) => (path.startsWith('lastPosition.') ? position : telemetry));
+    return respond(context.env, 200, stream, { 'Content-Type': 'text/event-stream' });
+  };
+  const shown = (context: RequestContext): Side => {
+    const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
+    const wanted: Side = bearer ? 'user' : 'fleet';
+    return enabled.some(({ side }) => side === wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
+  };
+  const paths = { fleet: `${bases.fleet}/live`, user: `${bases.user}/live` };
+  for (const side of sides) app.get(paths[side], (context) => serve(side, context));
+  app.get('/live', (context) => serve(shown(context), context));
+  for (const path of [...Object.values(paths), '/live']) addRefusal(app, path, ['GET']);
+}
+
+async function answer(app: App, options: ServerOptions, request: Request, env: HttpBindings): Promise<Response> {
+  const { clock, log, url } = options;
+  const started = clock.monotonic();
+  const opened = openExchange(request.url, request.headers.get('x-request-id') ?? undefined, clock.now());
+  const exchange = url === undefined ? opened : { ...opened, origin: url };
+  const response = await app.fetch(request, { ...env, exchange });
+  log.info('request', {
+    id: exchange.id,
+    operation: exchange.operation?.id,
+    method: request.method,
+    status: exchange.status,
+    caller: exchange.caller?.name,
+    ms: Math.round(clock.monotonic() - started),
+  });
+  return response;
+}
+
+function unavailable(where: string, cause: unknown): VigieError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const text =
+    code === 'EADDRINUSE'
+      ? 'another program listens on this port (end it, or choose another port)'
+      : code === 'EACCES'
+        ? 'this user may not listen on this port (choose one above 1023)'
+        : code === 'EADDRNOTAVAIL'
+          ? 'this machine does not have that address'
+          : `cannot listen: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return new VigieError('usage.wrong', text, { where, cause });
+}

@@ -1,0 +1,150 @@
+/** How an operation is served: access, rate, form of the request, handler, form of the answer; in this order. */
+import type { TLSSocket } from 'node:tls';
+import type { Clock, Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { deprecatedMembers, readBody } from '../../protocol/interface/bodies.ts';
+import type { Operation, Side } from '../../protocol/interface/operation.ts';
+import { readHeaders, readPath, readQuery } from '../../protocol/interface/parameters.ts';
+import type { Gate, Presented, Wanted } from './access/presented.ts';
+import { readPairs, readSegments, withoutCredentials } from './address.ts';
+import { readJson } from './body.ts';
+import type { Answer, Call, Caller, Handlers } from './call.ts';
+import { type RequestContext, respond } from './exchange.ts';
+import type { IdempotentAnswers } from './idempotency.ts';
+import { acceptable, mediaOf, requireJson } from './media.ts';
+import type { RateLimiter } from './rates.ts';
+import type { Place } from './routes.ts';
+
+export interface ServingOptions {
+  readonly handlers: Handlers;
+  readonly gates: Readonly<Partial<Record<Side, Gate>>>;
+  readonly rates: RateLimiter;
+  readonly idempotent: IdempotentAnswers;
+  /** Bytes of a body. */
+  readonly bodyLimit: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * RFC 9745: since when, UTC s. The interface does not say when it deprecated what; it is so at the latest since its
+ * present version, of 30 July 2024.
+ */
+const DEPRECATED = `@${Date.UTC(2024, 6, 30) / 1000}`;
+
+export class Serving {
+  readonly #options: ServingOptions;
+
+  constructor(options: ServingOptions) {
+    this.#options = options;
+  }
+
+  async serve(operation: Operation, place: Place, context: RequestContext): Promise<Response> {
+    const { exchange, incoming } = context.env;
+    exchange.operation = operation;
+    if (operation.deprecated === true) {
+      exchange.headers['Deprecation'] = DEPRECATED;
+      exchange.headers['Link'] = '</docs>; rel="deprecation"; type="text/html"';
+    }
+    const path = readSegments(place.pattern, exchange.target.path);
+    const pairs = readPairs(exchange.target.query);
+    const caller = await this.admit(operation.side, { operation, path }, pairs, context);
+    const media = acceptable(mediaOf(operation), context.req.header('accept'));
+    const call: Call = {
+      operation,
+      path: readPath(operation, path),
+      query: readQuery(operation, pairs, exchange.now),
+      headers: readHeaders(operation, (name) => context.req.header(name)),
+      body: operation.body === undefined ? undefined : await this.#readBody(operation, incoming),
+      caller,
+      base: `${exchange.origin}${place.root}`,
+      self: selfOf(exchange.target.path.slice(place.root.length), exchange.target.query),
+      now: exchange.now,
+    };
+    const answer = await this.#carryOut(call);
+    return this.#respond(answer, media, context);
+  }
+
+  /** Whoever asks, if it may; counts the request. */
+  async admit(
+    side: Side,
+    wanted: Wanted,
+    query: readonly (readonly [string, string])[],
+    context: RequestContext,
+  ): Promise<Caller> {
+    const { exchange } = context.env;
+    const gate = this.#options.gates[side];
+    if (gate === undefined) throw new VigieError('request.unknown', 'this side of the interface is not enabled');
+    let caller: Caller;
+    try {
+      caller = await gate.admit(presentedBy(context, query), wanted);
+    } catch (error) {
+      if (error instanceof VigieError && error.code === 'request.unauthenticated') {
+        exchange.headers['WWW-Authenticate'] = gate.challenge;
+      }
+      throw error;
+    }
+    exchange.caller = caller;
+    const counted = `${side} ${caller.name}`;
+    try {
+      this.#options.rates.count(counted);
+    } finally {
+      Object.assign(exchange.headers, this.#options.rates.headers(counted));
+    }
+    return caller;
+  }
+
+  async #readBody(operation: Operation, incoming: RequestContext['env']['incoming']): Promise<unknown> {
+    requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
+    const body = readBody(operation, await readJson(incoming, this.#options.bodyLimit));
+    const deprecated = deprecatedMembers(operation, body);
+    if (deprecated.length > 0) {
+      this.#options.log.warn('a request has deprecated members', { operation: operation.id, members: deprecated });
+    }
+    return body;
+  }
+
+  async #carryOut(call: Call): Promise<Answer> {
+    const { handlers, idempotent } = this.#options;
+    const handler = handlers[call.operation.id];
+    if (handler === undefined) throw new VigieError('internal', `nothing serves ${call.operation.id}`);
+    const key = call.operation.method === 'POST' ? call.headers['idempotency-key'] : undefined;
+    return key === undefined ? handler(call) : idempotent.answer(call, key, () => handler(call));
+  }
+
+  #respond({ status, body, headers = {} }: Answer, media: string | undefined, { env }: RequestContext): Response {
+    const { exchange } = env;
+    const published = exchange.operation?.answers[status];
+    if (published === undefined) {
+      throw new VigieError('internal', `${exchange.operation?.id} answered ${status}, which it does not publish`);
+    }
+    if (body === undefined) return respond(env, status, undefined, headers);
+    const type = media === undefined ? {} : { 'Content-Type': media };
+    return respond(env, status, JSON.stringify(body), { Vary: 'Accept, Authorization', ...headers, ...type });
+  }
+}
+
+function selfOf(path: string, query: string): string {
+  const rest = withoutCredentials(query);
+  return rest === '' ? path : `${path}?${rest}`;
+}
+
+/** What the request shows of its sender; `query` is the query taken apart. */
+function presentedBy(context: RequestContext, query: readonly (readonly [string, string])[]): Presented {
+  const { incoming, exchange } = context.env;
+  const { socket } = incoming;
+  const { authorization } = incoming.headers;
+  const certificate = subjectOf(socket as TLSSocket);
+  return {
+    remote: (socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    clientIds: query.flatMap(([name, value]) => (name === 'client_id' ? [value] : [])),
+    host: exchange.origin.slice(exchange.origin.indexOf('//') + 2),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(certificate === undefined ? {} : { certificate }),
+  };
+}
+
+/** Undefined unless the client showed a certificate that one of our authorities signed. */
+function subjectOf(socket: TLSSocket): string | undefined {
+  return socket.encrypted === true && socket.authorized ? socket.getPeerX509Certificate()?.subject : undefined;
+}

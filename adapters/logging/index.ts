@@ -1,0 +1,30 @@
+/** What the agent says, for people at a terminal or for the journal; without secrets, and not without end. */
+import { fstatSync } from 'node:fs';
+import { RateLimitedLog } from './rate.ts';
+import { type Level, StreamLog } from './stream.ts';
+import { structuredLog } from './structured.ts';
+
+export { LINES, RateLimitedLog, WINDOW } from './rate.ts';
+export { redacted, redactedText } from './redact.ts';
+export { type Level, StreamLog } from './stream.ts';
+export { type LineSink, type StructuredOptions, structuredLog } from './structured.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The log of a service on a stream of the process. `flush` it before the process ends. */
+export function openLog(stream: NodeJS.WriteStream, level: Level, environment: Environment): RateLimitedLog {
+  const log =
+    stream.isTTY === true
+      ? new StreamLog(stream, level)
+      : structuredLog(stream, { level, priorities: isJournal(stream, environment) });
+  return new RateLimitedLog(log, () => performance.now());
+}
+
+/** Whether the stream is the journal's: `JOURNAL_STREAM` is device and inode of what it gave (systemd.exec(5)). */
+function isJournal(stream: NodeJS.WriteStream, environment: Environment): boolean {
+  const given = environment['JOURNAL_STREAM'];
+  const { fd } = stream as { fd?: number };
+  if (given === undefined || fd === undefined) return false;
+  const { dev, ino } = fstatSync(fd);
+  return given === `${dev}:${ino}`;
+}

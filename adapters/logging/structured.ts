@@ -1,0 +1,52 @@
+/** Lines of JSON for machines, by pino: `{"level":"warn","at":…,"event":…, fields}`. */
+import { pino } from 'pino';
+import type { Log } from '../../agent/ports.ts';
+import { redacted, redactedText } from './redact.ts';
+
+/** What takes the lines. */
+export interface LineSink {
+  write(text: string): unknown;
+}
+
+export interface StructuredOptions {
+  readonly level: 'info' | 'warn' | 'error' | 'silent';
+  /** UTC ms. */
+  readonly now?: () => number;
+  /** Lines begin with `<priority>` (sd-daemon(3)), which the journal takes for its own. */
+  readonly priorities?: boolean;
+}
+
+/** syslog(3) priorities. */
+const PRIORITY = { error: 3, warn: 4, info: 6 } as const;
+/** Names of pino's that a field must not overwrite. */
+const TAKEN = new Set(['level', 'at', 'event']);
+
+export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
+  const { level, now = Date.now, priorities = false } = options;
+  let prefix = '';
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'event',
+      timestamp: () => `,"at":${Math.round(now())}`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line: string) => sink.write(prefix + line) },
+  );
+  const write =
+    (severity: keyof typeof PRIORITY) =>
+    (event: string, fields: Record<string, unknown> = {}): void => {
+      prefix = priorities ? `<${PRIORITY[severity]}>` : '';
+      logger[severity](free(redacted(fields)), redactedText(event));
+    };
+  return { info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+/** A field that has the name of one of pino's gets another: twice the same name is no JSON to rely on. */
+function free(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.keys(fields).some((name) => TAKEN.has(name))) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [TAKEN.has(name) ? `${name}_` : name, value]),
+  );
+}

@@ -1,0 +1,112 @@
+/** What a link says of itself to people and monitoring. */
+
+/**
+ * | state | meaning | next |
+ * |---|---|---|
+ * | `closed` | nobody wants it | dialing |
+ * | `dialing` | no transport yet: name, TCP, TLS | connecting, dialing (next address), waiting |
+ * | `connecting` | transport; the broker has not accepted | subscribing, dialing, waiting |
+ * | `subscribing` | accepted; what is sent to the car may not arrive yet | up, waiting |
+ * | `up` | publishes and commands pass | waiting, dialing (a preferred broker is back) |
+ * | `waiting` | until the next round of addresses | dialing |
+ * | `closing` | saying good-bye; from every state | closed |
+ */
+export const linkStates = ['closed', 'dialing', 'connecting', 'subscribing', 'up', 'waiting', 'closing'] as const;
+export type LinkState = (typeof linkStates)[number];
+
+const next: Readonly<Record<LinkState, readonly LinkState[]>> = {
+  closed: ['dialing'],
+  dialing: ['connecting', 'waiting', 'closing'],
+  connecting: ['subscribing', 'dialing', 'waiting', 'closing'],
+  subscribing: ['up', 'dialing', 'waiting', 'closing'],
+  up: ['waiting', 'dialing', 'closing'],
+  waiting: ['dialing', 'closing'],
+  closing: ['closed'],
+};
+
+/** Counts since the link was made. */
+export interface LinkCounts {
+  /** Connections begun, by address and version. */
+  readonly attempts: number;
+  /** Times it came up. */
+  readonly ups: number;
+  /** Times it was lost while up. */
+  readonly losses: number;
+  /** Publishes that the broker acknowledged, and their payload in bytes. */
+  readonly published: number;
+  readonly publishedBytes: number;
+  /** Publishes that were refused or lost; whose they are sends them again. */
+  readonly rejected: number;
+  /** Messages for the car, and packets that were too large. */
+  readonly received: number;
+  readonly oversize: number;
+  /** Bytes of MQTT both ways, of TLS only what it carries; those of the present connection included. */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
+export interface LinkHealth {
+  readonly state: LinkState;
+  /** Since when, UTC ms. */
+  readonly since: number;
+  /** Why it is not up, or why it was not last. */
+  readonly reason?: string;
+  /** The broker that is spoken to, or was last; carries no secret. */
+  readonly broker?: string;
+  readonly protocol?: '5' | '3.1.1';
+  /** Seconds of silence after which the broker is asked; adapts to what the network bears. */
+  readonly keepalive: number;
+  /** When the vehicle's certificate expires, UTC ms. */
+  readonly certificateExpires?: number;
+  readonly counts: LinkCounts;
+}
+
+/** Where the link is, since when and why; refuses a step that the table does not have. */
+export class LinkProgress {
+  readonly counts = {
+    attempts: 0,
+    ups: 0,
+    losses: 0,
+    published: 0,
+    publishedBytes: 0,
+    rejected: 0,
+    received: 0,
+    oversize: 0,
+    sentBytes: 0,
+    receivedBytes: 0,
+  };
+  readonly #now: () => number;
+  #state: LinkState = 'closed';
+  #since: number;
+  #reason: string | undefined;
+
+  /** `now` gives UTC milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#since = now();
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  get since(): number {
+    return this.#since;
+  }
+
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** Goes to `state`; a step to where it is already only tells the reason. Throws RangeError for one that cannot be. */
+  enter(state: LinkState, reason?: string): void {
+    if (state !== this.#state) {
+      if (!next[this.#state].includes(state)) throw new RangeError(`a link that is ${this.#state} cannot be ${state}`);
+      this.#state = state;
+      this.#since = this.#now();
+      if (state === 'dialing') this.counts.attempts++;
+      if (state === 'up') this.counts.ups++;
+    } else if (state === 'dialing') this.counts.attempts++;
+    if (reason !== undefined) this.#reason = reason;
+  }
+}

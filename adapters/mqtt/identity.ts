@@ -1,0 +1,71 @@
+/** Who a client is to its broker. */
+import type { IClientOptions } from 'mqtt';
+import { asBuffer } from './bytes.ts';
+import { EmptyStore } from './empty-store.ts';
+import type { Version } from './protocol-choice.ts';
+import { contentType } from './publishing.ts';
+
+/** What the client says of itself on a connection. */
+export interface Identity {
+  readonly clientId: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** Seconds without a packet after which the broker is asked whether it is there; lost after 1.5 of it. */
+  readonly keepalive: number;
+  /** Seconds the broker keeps subscriptions and messages while the client is away (MQTT 5; 3.1.1 has no limit). */
+  readonly sessionExpiry: number;
+  /** Bytes of the largest packet that is accepted. */
+  readonly maximumPacket: number;
+  /** Publishes that may wait for their acknowledgement at a time. */
+  readonly window: number;
+  /** Messages of the broker that may wait for ours; MQTT 5 tells it. */
+  readonly receiveMaximum: number;
+  /** Milliseconds from dialing to CONNACK. */
+  readonly timeout: number;
+  readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
+}
+
+/** What CONNECT says (MQTT 5 clause 3.1), and how the library is kept from queueing anything itself. */
+export function connectOptions(version: Version, identity: Identity): IClientOptions {
+  const { will } = identity;
+  const properties = { contentType, willDelayInterval: will?.delay ?? 0 };
+  return {
+    protocolId: 'MQTT',
+    protocolVersion: version,
+    clientId: identity.clientId,
+    // Clean Start on MQTT 5: the session of before is taken up, so that what came while away arrives.
+    clean: false,
+    keepalive: identity.keepalive,
+    ...(identity.username === undefined ? {} : { username: identity.username }),
+    ...(identity.password === undefined ? {} : { password: identity.password }),
+    ...(will === undefined
+      ? {}
+      : {
+          will: {
+            topic: will.topic,
+            payload: asBuffer(will.payload),
+            qos: 1,
+            retain: true,
+            ...(version === 5 ? { properties } : {}),
+          },
+        }),
+    ...(version === 5
+      ? {
+          properties: {
+            sessionExpiryInterval: identity.sessionExpiry,
+            maximumPacketSize: identity.maximumPacket,
+            receiveMaximum: identity.receiveMaximum,
+          },
+          autoAssignTopicAlias: true,
+        }
+      : {}),
+    // The library keeps nothing and repeats nothing: that is the outbox's, and this client ends with its socket.
+    reconnectPeriod: 0,
+    resubscribe: false,
+    queueQoSZero: false,
+    outgoingStore: new EmptyStore(),
+    incomingStore: new EmptyStore(),
+    // The connection has a timer of its own, the longest of the library's is 2^31 - 1 ms.
+    connectTimeout: 0x7fff_ffff,
+  };
+}

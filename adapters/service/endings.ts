@@ -1,0 +1,80 @@
+/** Why the run before ended: what it wrote itself, or what the service manager saw. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+
+/** Name of the file in which a run leaves its last words. */
+const FATAL = 'fatal.json';
+/** Name of the file in which `ExecStopPost` of the unit leaves `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
+const ENDED = 'ended';
+/** What systemd.exec(5) calls it, in words. */
+const RESULTS: Readonly<Record<string, string>> = {
+  watchdog: 'the watchdog was not fed',
+  'oom-kill': 'it was killed for its memory',
+  signal: 'it was killed',
+  'core-dump': 'it crashed',
+  timeout: 'it did not start or stop in time',
+  'exit-code': 'it ended with an error',
+};
+
+/** Has the error that ends this process written down before it ends. Returns what takes that back. */
+export function leaveLastWords(directory: string): () => void {
+  const note = (error: unknown): void => writeFatal(directory, error);
+  process.on('uncaughtExceptionMonitor', note);
+  return () => {
+    process.off('uncaughtExceptionMonitor', note);
+  };
+}
+
+export function writeFatal(directory: string, error: unknown): void {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const words = JSON.stringify({ at: Date.now(), error: message, stack: stack?.split('\n').slice(0, 12) });
+  try {
+    writeFileSync(join(directory, FATAL), `${words}\n`, { mode: 0o640 });
+  } catch (failure) {
+    process.stderr.write(`vigie: the last words could not be written: ${(failure as Error).message}\n`);
+  }
+}
+
+/** Why the last run ended as it should not have, in one line; undefined: nobody knows. */
+export function lastWords(directory: string): string | undefined {
+  const words = readQuietly(join(directory, FATAL));
+  const seen = readQuietly(join(directory, ENDED));
+  const [result = '', , status = ''] = (seen ?? '').trim().split(' ');
+  const manager = RESULTS[result] === undefined ? undefined : `${RESULTS[result]} (${result} ${status})`.trim();
+  return parseFatal(words) ?? manager;
+}
+
+/** The words of the run before are about that run only. */
+export function forgetLastWords(directory: string): void {
+  for (const name of [FATAL, ENDED]) rmSync(join(directory, name), { force: true });
+}
+
+function parseFatal(words: string | undefined): string | undefined {
+  if (words === undefined) return undefined;
+  try {
+    const { error } = JSON.parse(words) as { error?: unknown };
+    return typeof error === 'string' && error !== '' ? error : undefined;
+  } catch (error) {
+    // Cut off by the end of the process that wrote it.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** This boot of the machine and the time since, ms. */
+export function moment(): { readonly boot: string; readonly at: number } {
+  return {
+    boot: readQuietly('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown',
+    at: Math.round(uptime() * 1000),
+  };
+}
+
+function readQuietly(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== undefined) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** What Linux says of this process. */
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import type { ProcessVitals } from '../../agent/health/health.ts';
+
+/** Gives the process's vitals; `busy` is that since the call before. */
+export function processVitals(): () => ProcessVitals {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const { rss, heapUsed } = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    const privateBytes = readPrivate();
+    return {
+      ...(privateBytes === undefined ? {} : { privateBytes }),
+      residentBytes: rss,
+      heapBytes: heapUsed,
+      cpu: (user + system) / 1000,
+      busy: utilization,
+    };
+  };
+}
+
+/** Pages that only this process has (proc(5), smaps_rollup); undefined where the kernel does not show them. */
+function readPrivate(): number | undefined {
+  try {
+    return privateBytesIn(readFileSync('/proc/self/smaps_rollup', 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EPERM') return undefined;
+    throw error;
+  }
+}
+
+/** Sum of the private pages in the text of `smaps_rollup`, bytes. */
+export function privateBytesIn(text: string): number {
+  let kilobytes = 0;
+  for (const [, size] of text.matchAll(/^Private_(?:Clean|Dirty): +([0-9]+) kB$/gm)) kilobytes += Number(size);
+  return kilobytes * 1024;
+}

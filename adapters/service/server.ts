@@ -1,0 +1,96 @@
+/** A small HTTP server on a Unix socket or the loopback interface: what the agent says of itself, to read only. */
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { VigieError } from '../../protocol/errors.ts';
+
+/** Where to listen. */
+export type Place =
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
+
+/** Gives the body of one path, with its media type. */
+export type Page = () => Promise<{ readonly type: string; readonly body: string }>;
+
+export interface ReadingRoom {
+  /** Where it listens, e.g. `127.0.0.1:9464`. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `pages` by their path.
+ * @throws VigieError `input.unreadable` when the place is taken or cannot be used
+ */
+export async function serve(place: Place, pages: Readonly<Record<string, Page>>): Promise<ReadingRoom> {
+  const server = createServer((request, response) => {
+    answer(request, response, pages).catch((error: Error) => {
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+      response.end(`${error.message}\n`);
+    });
+  });
+  // Whoever reads this is on the same machine: a second is plenty, and no connection outlives the agent.
+  server.requestTimeout = 5_000;
+  server.maxConnections = 16;
+  const path = place.kind === 'unix' ? place.path : undefined;
+  if (path !== undefined) await removeStale(path);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const where = path ?? `${(place as { host: string }).host}:${(place as { port: number }).port}`;
+      reject(new VigieError('input.unreadable', `cannot be listened on: ${cause.message}`, { where, cause }));
+    });
+    if (place.kind === 'unix') server.listen(place.path, resolve);
+    else server.listen(place.port, place.host, resolve);
+  });
+  if (path !== undefined) chmodSync(path, 0o660);
+  // It serves as long as the agent runs and keeps no process alive.
+  server.unref();
+  return { address: addressOf(server), close: () => closed(server) };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pages: Readonly<Record<string, Page>>,
+): Promise<void> {
+  const path = (request.url ?? '/').split('?')[0] as string;
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+  if (page === undefined) {
+    response.writeHead(404, { 'content-type': 'text/plain' }).end(`there are ${Object.keys(pages).join(' and ')}\n`);
+    return;
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    return;
+  }
+  const { type, body } = await page();
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store', connection: 'close' });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** A socket that a killed process left behind is taken over; one that somebody answers on is not. */
+async function removeStale(path: string): Promise<void> {
+  const answered = await new Promise<boolean>((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', () => resolve(false));
+  });
+  if (answered) throw new VigieError('input.unreadable', 'another process listens here already', { where: path });
+  rmSync(path, { force: true });
+}
+
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (typeof address === 'string') return address;
+  return address === null ? '' : `${address.address}:${address.port}`;
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,64 @@
+import type { Clock, Log } from '../../agent/ports.ts';
+import type { Notifier } from './notify.ts';
+
+/** Says why what it stands for is stuck; undefined: it moves. */
+export interface Beating {
+  stuck(): string | undefined;
+}
+
+/**
+ * Feeds the service manager's watchdog when the pipeline beats, and only then: it has no timer of its own, so that
+ * what stops the pipeline stops the feeding.
+ */
+export class Watchdog {
+  readonly #notifier: Notifier;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #interval: number | undefined;
+  #fedAt = Number.NEGATIVE_INFINITY;
+  #starving: string | undefined;
+
+  /** `interval`: within which it is to be fed, ms; undefined: nobody watches, but what is stuck is logged. */
+  constructor(notifier: Notifier, clock: Clock, log: Log, interval: number | undefined) {
+    this.#notifier = notifier;
+    this.#clock = clock;
+    this.#log = log;
+    this.#interval = interval;
+  }
+
+  /** Whether it was refused food at the last beat, and why. */
+  get starving(): string | undefined {
+    return this.#starving;
+  }
+
+  /** To be called at each tick of the pipeline, after it ran to its end. */
+  beat(pulse: Beating): void {
+    const stuck = pulse.stuck();
+    if (stuck !== undefined && this.#starving === undefined) {
+      this.#log.error('the pipeline is stuck; the watchdog is not fed', { why: stuck });
+    } else if (stuck === undefined && this.#starving !== undefined) this.#log.info('the pipeline moves again');
+    this.#starving = stuck;
+    if (stuck !== undefined || this.#interval === undefined) return;
+    const now = this.#clock.monotonic();
+    // A third of the time leaves room for a beat that is late; the ticks between cost no system call.
+    if (now - this.#fedAt < this.#interval / 3) return;
+    this.#fedAt = now;
+    this.#notifier.feed();
+  }
+
+  /** The beats now come `every` so many ms, as in a car that sleeps: the manager is told to wait for longer. */
+  slacken(every: number): void {
+    if (this.#interval === undefined) return;
+    this.#interval = every * 3;
+    this.#fedAt = Number.NEGATIVE_INFINITY;
+    this.#notifier.feedWithin(this.#interval);
+  }
+
+  /** Back to beats of a second and the manager's first interval, ms. */
+  tighten(interval: number): void {
+    if (this.#interval === undefined) return;
+    this.#interval = interval;
+    this.#fedAt = Number.NEGATIVE_INFINITY;
+    this.#notifier.feedWithin(interval);
+  }
+}

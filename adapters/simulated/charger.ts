@@ -1,0 +1,52 @@
+import type { Scene } from './scenario.ts';
+
+/** Time from a request until the charger acts by it, ms. */
+const REACTION = 400;
+/** ChargeRequest of CHARGE_COMMAND: 1 start, 2 stop, 3 to 7 Level1 to Level5, 8 partial, 9 full. */
+const [START, STOP, LEVEL1, LEVEL5, PARTIAL] = [1, 2, 3, 7, 8];
+
+/** How the battery is to be charged; what the drivetrain goes by. */
+export interface Charging {
+  /** 1 to 5; 0: as strong as cable and station allow. */
+  readonly level: number;
+  /** Only as far as is good for the battery. */
+  readonly partial: boolean;
+}
+
+/** The on-board charger: what it was told from afar, on top of what the people at the car do. */
+export class Charger implements Charging {
+  level: number;
+  partial: boolean;
+  /** What it was told since anybody did anything at the car. */
+  #told: boolean | undefined;
+  #request = 0;
+  #rest = 0;
+
+  constructor({ level, partial }: Charging) {
+    this.level = level;
+    this.partial = partial;
+  }
+
+  request(request: number, late: number): void {
+    this.#request = request;
+    this.#rest = REACTION + late;
+  }
+
+  /** `before` and `after`: what the script says, before and after this step. */
+  step(ms: number, before: Scene, after: Scene): void {
+    if (before.charging !== after.charging || before.plugged !== after.plugged) this.#told = undefined;
+    if (this.#request === 0) return;
+    this.#rest -= ms;
+    if (this.#rest > 0) return;
+    const request = this.#request;
+    this.#request = 0;
+    if (request === START || request === STOP) this.#told = request === START;
+    else if (request >= LEVEL1 && request <= LEVEL5) this.level = request - LEVEL1 + 1;
+    else this.partial = request === PARTIAL;
+  }
+
+  /** Whether it is to charge in this scene. */
+  charging({ charging, plugged }: Scene): boolean {
+    return plugged && (this.#told ?? charging);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Scene } from './scenario.ts';
+
+/** Time from a request until the blower turns, ms. */
+const REACTION = 600;
+/** A run takes so long, ms. */
+const RUN = 600_000;
+/** Below this the traction battery is kept for driving, %. */
+const RESERVE = 20;
+/** What the cabin is brought to and falls back to, degC; the way there is half done in so many ms. */
+const COMFORT = 22;
+const REST = 20.5;
+const HALF = 180_000;
+/** PreconditioningRequest of CLIMATE_COMMAND. */
+const START = 1;
+
+export interface ClimateSurroundings {
+  readonly scene: Scene;
+  /** Charge of the traction battery, %. */
+  readonly level: number;
+  /** km/h */
+  readonly speed: number;
+}
+
+/** Preconditioning of the cabin, and why it may not be. */
+export class Climate {
+  state: 'Disabled' | 'Enabled' | 'Finished' | 'Failure' = 'Disabled';
+  /** A name of CLIMATE.FailureCause. */
+  failure = 'None';
+  /** degC */
+  cabin = REST;
+  #request = 0;
+  #rest = 0;
+  #ran = 0;
+
+  request(request: number, late: number): void {
+    this.#request = request;
+    this.#rest = REACTION + late;
+  }
+
+  step(ms: number, surroundings: ClimateSurroundings): void {
+    const goal = this.state === 'Enabled' ? COMFORT : REST;
+    if (this.cabin !== goal) this.cabin += (goal - this.cabin) * (1 - 0.5 ** (ms / HALF));
+    if (this.state === 'Enabled') this.#run(ms, surroundings);
+    if (this.#request === 0) return;
+    this.#rest -= ms;
+    if (this.#rest > 0) return;
+    const starts = this.#request === START;
+    this.#request = 0;
+    if (starts) this.#start(surroundings);
+    else this.#end('Disabled');
+  }
+
+  #start(surroundings: ClimateSurroundings): void {
+    // With the engine started the air conditioning is the driver's.
+    if (surroundings.scene.ignition === 'Start') return;
+    const failure = obstacle(surroundings);
+    this.#end(failure === 'None' ? 'Enabled' : 'Failure');
+    this.failure = failure;
+  }
+
+  #run(ms: number, { scene }: ClimateSurroundings): void {
+    this.#ran += ms;
+    if (scene.ignition === 'Start') this.#end('Disabled');
+    else if (this.#ran >= RUN) this.#end('Finished');
+  }
+
+  #end(state: Climate['state']): void {
+    this.state = state;
+    this.failure = 'None';
+    this.#ran = 0;
+  }
+}
+
+/** A name of CLIMATE.FailureCause. */
+function obstacle({ scene, level, speed }: ClimateSurroundings): string {
+  if (scene.climateFault !== 'None') return scene.climateFault;
+  if (speed > 0) return 'NotParked';
+  if (scene.driverDoorOpen || scene.passengerDoorOpen) return 'DoorOpened';
+  return level < RESERVE && !scene.plugged ? 'LowBattery' : 'None';
+}

@@ -1,0 +1,61 @@
+/** Attributes of a notification with the values of their variables, sorted by where they go. */
+import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
+import type { Happened } from './happened.ts';
+import type { BodyAttributes, Vehicle } from './notification.ts';
+
+/** What is around a message: two messages with equal envelopes can travel in one request. */
+export interface Envelope {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly (readonly [key: string, value: string])[];
+  readonly body: BodyAttributes;
+}
+
+/** Who is told. */
+export interface Addressee {
+  readonly callbackId?: string;
+  readonly label?: string;
+}
+
+/** The attributes of a callback and of what happened; of two of the same place and name the later counts. */
+export function envelopeOf(
+  attributes: readonly Attribute[],
+  vehicle: Vehicle,
+  addressee: Addressee,
+  happened: Happened,
+): Envelope {
+  const values = valuesOf(vehicle, addressee, happened);
+  const headers: Record<string, string> = {};
+  const query = new Map<string, string>();
+  const body = new Map<string, string>();
+  for (const { type, key, value: given } of attributes) {
+    const variable = variableOf(given);
+    const value = variable === undefined ? given : (values[variable] ?? '');
+    // Names of headers are the same in any capitals (RFC 9110 §5.1).
+    if (type === 'Header') headers[key.toLowerCase()] = headerValue(value);
+    else (type === 'Query' ? query : body).set(key, value);
+  }
+  return { headers, query: [...query], body: [...body].map(([key, value]) => ({ key, value })) };
+}
+
+/** The interface does not batch when the query names the car. */
+export function forbidsBatching(attributes: readonly Attribute[]): boolean {
+  return attributes.some(({ type, value }) => type === 'Query' && variableOf(value) === 'vin');
+}
+
+function valuesOf(
+  { vin, vid, fleetId }: Vehicle,
+  { callbackId, label }: Addressee,
+  happened: Happened,
+): Partial<Record<Variable, string>> {
+  const around = { vin, vid, fleetid: fleetId, callbackid: callbackId ?? '', callbacklabel: label ?? '' };
+  if (happened.type === 'Monitor') {
+    return { ...around, monitorid: happened.event.monitorId, monitorlabel: happened.label ?? '' };
+  }
+  const { type, status } = happened.report;
+  return { ...around, remotetype: type, remotestatus: status, remotelabel: happened.label ?? '' };
+}
+
+/** Labels are any text, a header is not: what is no visible ASCII goes percent-encoded. */
+function headerValue(value: string): string {
+  return value.replace(/[^\x20-\x7e]+/gu, (text) => encodeURIComponent(text));
+}

@@ -1,0 +1,137 @@
+/** The callbacks of the car as they are kept, each with its receivers. */
+import { VigieError } from '../../protocol/errors.ts';
+import type { Callback } from '../../protocol/schema/callback.ts';
+import type { Log, Memory } from '../ports.ts';
+import { callbackDestinations, type Destination } from './destination.ts';
+
+const HEAD = 'callbacks';
+const keyOf = (id: string): string => `callback/${id}`;
+
+export interface BookEntry {
+  readonly callback: Callback;
+  /** Destinations by receiver. */
+  readonly receivers: ReadonlyMap<string, Destination>;
+  /** Numbers of devices by endpoint: a device keeps its queue whatever the others do. */
+  readonly numbers: ReadonlyMap<string, number>;
+}
+
+interface Head {
+  readonly made: number;
+  readonly ids: readonly string[];
+}
+
+export class Book {
+  readonly #entries = new Map<string, BookEntry>();
+  readonly #byReceiver = new Map<string, BookEntry>();
+  #made = 0;
+  #headChanged = false;
+  readonly #changed = new Set<string>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get all(): readonly Callback[] {
+    return [...this.#entries.values()].map(({ callback }) => callback);
+  }
+
+  get(id: string): BookEntry | undefined {
+    return this.#entries.get(id);
+  }
+
+  ofReceiver(receiver: string): BookEntry | undefined {
+    return this.#byReceiver.get(receiver);
+  }
+
+  /** An id that no callback of this car had: the moment and a number counted for ever. */
+  newId(at: number): string {
+    this.#made++;
+    this.#headChanged = true;
+    return `${Math.max(0, Math.round(at)).toString(16)}-${this.#made.toString(16)}`;
+  }
+
+  /** Gives the receivers that are no longer there. */
+  set(callback: Callback): string[] {
+    const before = this.#entries.get(callback.callbackId);
+    const entry = entryOf(callback, before?.numbers ?? new Map());
+    this.#place(entry);
+    this.#headChanged = true;
+    this.#changed.add(callback.callbackId);
+    const gone = [...(before?.receivers.keys() ?? [])].filter((receiver) => !entry.receivers.has(receiver));
+    for (const receiver of gone) this.#byReceiver.delete(receiver);
+    return gone;
+  }
+
+  delete(id: string): BookEntry | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(id);
+    for (const receiver of entry.receivers.keys()) this.#byReceiver.delete(receiver);
+    this.#headChanged = true;
+    this.#changed.add(id);
+    return entry;
+  }
+
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (this.#headChanged) {
+      this.#headChanged = false;
+      yield [HEAD, { made: this.#made, ids: [...this.#entries.keys()] } satisfies Head];
+    }
+    for (const id of this.#changed) {
+      const entry = this.#entries.get(id);
+      yield [keyOf(id), entry && { callback: entry.callback, numbers: [...entry.numbers] }];
+    }
+    this.#changed.clear();
+  }
+
+  /** What cannot be read is left out and said. */
+  recall(memory: Pick<Memory, 'recall'>, log: Log): void {
+    const attempt = (key: string, take: (state: unknown) => void): void => {
+      const state = memory.recall(key);
+      if (state === undefined) return;
+      try {
+        take(state);
+      } catch (error) {
+        log.error('what was kept of callbacks cannot be read', { key, error: (error as Error).message });
+      }
+    };
+    attempt(HEAD, (head) => {
+      const { made, ids } = head as Partial<Head>;
+      if (!Number.isSafeInteger(made) || !Array.isArray(ids)) throw unreadable(HEAD);
+      this.#made = made as number;
+      for (const id of ids as readonly string[]) {
+        attempt(keyOf(id), (state) => {
+          const { callback, numbers } = state as { callback?: Callback; numbers?: [string, number][] };
+          if (callback?.callbackId !== id) throw unreadable(keyOf(id));
+          this.#place(entryOf(callback, new Map(numbers)));
+        });
+      }
+    });
+  }
+
+  #place(entry: BookEntry): void {
+    this.#entries.set(entry.callback.callbackId, entry);
+    for (const receiver of entry.receivers.keys()) this.#byReceiver.set(receiver, entry);
+  }
+}
+
+function entryOf(callback: Callback, before: ReadonlyMap<string, number>): BookEntry {
+  const destinations = callbackDestinations(callback);
+  const base = `callback/${callback.callbackId}`;
+  const numbers = new Map<string, number>();
+  let next = Math.max(-1, ...before.values());
+  const receivers = new Map<string, Destination>();
+  for (const [endpoint, destination] of destinations) {
+    if (endpoint === '') receivers.set(base, destination);
+    else {
+      const number = before.get(endpoint) ?? ++next;
+      numbers.set(endpoint, number);
+      receivers.set(`${base}/device${number}`, destination);
+    }
+  }
+  return { callback, receivers, numbers };
+}
+
+function unreadable(key: string): VigieError {
+  return new VigieError('input.malformed', 'what was kept is no callback', { where: key });
+}

@@ -1,0 +1,340 @@
+import { VigieError } from '../../protocol/errors.ts';
+import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
+import { readDevice } from '../../protocol/schema/callback/device.ts';
+import {
+  CALLBACKS,
+  type Callback,
+  type CallbackSide,
+  type CallbackStatus,
+  type CallbackSubscribe,
+  readDelivery,
+  readSubscribe,
+} from '../../protocol/schema/callback.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import { Member } from '../../protocol/schema/monitor/input.ts';
+import { type RemoteReport, type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
+import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
+import { final } from '../remotes/ledger.ts';
+import { Accompanied, type Company } from './accompanied.ts';
+import { Book, type BookEntry } from './book.ts';
+import type { Couriers } from './courier.ts';
+import type { Destination } from './destination.ts';
+import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
+import { type MonitorBook, MonitorPlaces, receiverOfMonitor } from './monitor-places.ts';
+import type { Vehicle } from './notification.ts';
+import type { Losses } from './queue.ts';
+
+const MONITOR = receiverOfMonitor('');
+
+export interface CallbacksParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly vehicle: Vehicle;
+  readonly monitors: MonitorBook;
+  readonly couriers: Couriers;
+  /** What happened is kept here until everybody was told, in the commits of the states. */
+  readonly records: RecordStore;
+  /** Resolves when all that was changed before the call is on disk; rejects when the disk refuses. */
+  readonly committed: () => Promise<void>;
+  readonly bounds?: Partial<DeliveryBounds>;
+}
+
+/**
+ * Callbacks and the delivery of events: takes events of monitors and states of commands, tells each receiver at least
+ * once, in order. What it does is in docs/callbacks.md. Its state has many keys: {@link states} and {@link recall}.
+ */
+export class Callbacks {
+  readonly #parts: CallbacksParts;
+  readonly #book = new Book();
+  readonly #places: MonitorPlaces;
+  readonly #company = new Accompanied();
+  readonly #distribution: Distribution;
+
+  constructor(parts: CallbacksParts) {
+    const { monitors, log, bounds } = parts;
+    this.#parts = parts;
+    this.#places = new MonitorPlaces(monitors, log);
+    this.#distribution = new Distribution({
+      ...parts,
+      bounds: { ...deliveryBounds, ...bounds },
+      destination: (receiver) => this.#destination(receiver),
+      running: (receiver) => this.#runs(receiver),
+      gone: (receiver, reason) => this.#gone(receiver, reason),
+      idle: (receiver) => this.#idle(receiver),
+    });
+  }
+
+  /** In the order in which they were given. Secrets are in them: see `shownSubscribe`. */
+  list(side?: CallbackSide): readonly Callback[] {
+    return this.#book.all.filter((callback) => side === undefined || callback.side === side);
+  }
+
+  get(id: string): Callback | undefined {
+    return this.#book.get(id)?.callback;
+  }
+
+  /** Events that wait, by receiver (`callback/ID`, `callback/ID/deviceN`, `monitor/ID`). */
+  get waiting(): ReadonlyMap<string, number> {
+    return this.#distribution.waiting;
+  }
+
+  /** Events that a receiver did not get, by receiver and reason, counted for ever. */
+  get losses(): ReadonlyMap<string, Losses> {
+    return this.#distribution.losses;
+  }
+
+  /** Takes a new callback, which then runs. @throws VigieError as {@link put} does */
+  add(side: CallbackSide, input: unknown): Callback {
+    return this.put(side, this.#book.newId(this.#parts.clock.now()), input);
+  }
+
+  /**
+   * Takes a callback; one with its id is replaced, what waits for it goes to the new place.
+   * @throws VigieError `input.malformed`, `input.unknown` for what the interface does not allow, an address that may
+   * not be connected to, a channel that is not configured, an id of the other side, and when there are too many
+   */
+  put(side: CallbackSide, id: string, input: unknown, status?: CallbackStatus): Callback {
+    if (!new RegExp(callbackIdPattern).test(id)) {
+      throw new VigieError('input.malformed', `must match ${callbackIdPattern}`, { where: 'callbackId' });
+    }
+    const subscribe = readSubscribe(side, input);
+    this.#checkChannel(subscribe);
+    const before = this.get(id);
+    if (before !== undefined && before.side !== side) throw unknownCallback(id);
+    if (before === undefined && this.#book.size >= CALLBACKS) {
+      throw new VigieError('input.malformed', `there are ${CALLBACKS} callbacks already: remove one`, {
+        where: 'callbacks',
+      });
+    }
+    const now = Math.round(this.#parts.clock.now());
+    const kept = withSecret(subscribe, before?.subscribe);
+    const callback: Callback = {
+      createdAt: before?.createdAt ?? now,
+      callbackId: id,
+      updatedAt: now,
+      status: status ?? before?.status ?? 'Running',
+      side,
+      subscribe: kept,
+    };
+    this.#keep(callback);
+    return callback;
+  }
+
+  /** Lets it run or pause. While it is paused what happens waits as it does for a receiver that is away. */
+  setStatus(id: string, status: CallbackStatus): Callback {
+    const before = this.get(id);
+    if (before === undefined) throw unknownCallback(id);
+    if (before.status === status) return before;
+    const callback: Callback = { ...before, status, updatedAt: Math.round(this.#parts.clock.now()) };
+    this.#keep(callback);
+    return callback;
+  }
+
+  /** Takes away a callback, what waits for it, and the monitors that were given under it. False: there was none. */
+  remove(id: string): boolean {
+    const entry = this.#book.delete(id);
+    if (entry === undefined) return false;
+    for (const receiver of entry.receivers.keys()) this.#distribution.remove(receiver);
+    const { monitors } = this.#parts;
+    for (const monitor of monitors.all) {
+      if (this.#places.delivery(monitor).callbackId === id) monitors.remove(monitor.monitorId);
+    }
+    return true;
+  }
+
+  /**
+   * Checks what a MonitorParameter says about delivery, before the monitor is given: on the fleet side it must have a
+   * webhook, on the user side the callback under which it is given (`subscribeParam.callbackId`) must be there.
+   * @throws VigieError `input.malformed`, `input.unknown`
+   */
+  checkMonitor(side: CallbackSide, parameter: unknown): void {
+    const { webhook, callbackId } = readDelivery(parameter as Readonly<Record<string, unknown>>);
+    const where = 'subscribeParam.callback.webhook';
+    if (webhook !== undefined) this.#checkAddress('webhook', webhook.target, `${where}.target`);
+    else if (side === 'fleet') throw new VigieError('input.malformed', 'is missing: events need an address', { where });
+    if (side === 'user' && (callbackId === undefined || this.get(callbackId)?.side !== 'user')) {
+      throw unknownCallback(callbackId ?? '');
+    }
+  }
+
+  /** Takes an event of a monitor. To be called before the event is published, so that both are in one commit. */
+  event(event: MonitorEvent): void {
+    if (event.complement === true) return;
+    const monitor = this.#parts.monitors.get(event.monitorId);
+    if (monitor === undefined) return;
+    const { webhook, callbackId, attributes, callbackAttributes } = this.#places.delivery(monitor);
+    const receivers: string[] = [];
+    if (webhook !== undefined) {
+      receivers.push(receiverOfMonitor(event.monitorId));
+      this.#places.note(monitor);
+    }
+    if (callbackId !== undefined) receivers.push(...this.#takers(callbackId, 'Monitor'));
+    if (receivers.length === 0) return;
+    const { telemetry: _, ...rest } = event;
+    this.#distribution.tell(receivers, event.id, {
+      type: 'Monitor',
+      event: rest,
+      label: monitor.monitor.label,
+      ...(attributes.length === 0 ? {} : { attributes }),
+      ...(Object.keys(callbackAttributes).length === 0 ? {} : { callbackAttributes }),
+    });
+  }
+
+  /** The states of this command are to be told to a callback. @throws VigieError `input.unknown` */
+  accompany(remoteActionId: string, company: Company): void {
+    if (this.get(company.callbackId) === undefined) throw unknownCallback(company.callbackId);
+    this.#company.set(remoteActionId, company);
+  }
+
+  /** Takes a state of a command. To be called before it is published, so that both are in one commit. */
+  remote(report: RemoteReport): void {
+    const { remoteActionId, type, status } = report;
+    const company = this.#company.get(remoteActionId);
+    if (company === undefined || !isRemoteType(type)) return;
+    if (final(status)) this.#company.delete(remoteActionId);
+    const { callbackId, ...along } = company;
+    const receivers = this.#takers(callbackId, 'Remote', type);
+    if (receivers.length === 0) return;
+    const at = Math.round(this.#parts.clock.now());
+    // A state that is told again after a power cut is the same event.
+    this.#distribution.tell(receivers, `${remoteActionId}.${status}`, { type: 'Remote', report, at, ...along });
+  }
+
+  /** Resolves when what was given and taken so far is on disk; rejects when the disk refuses. */
+  saved(): Promise<void> {
+    return this.#parts.committed();
+  }
+
+  start(): void {
+    this.#distribution.start();
+  }
+
+  /** Sends no more. What waits is kept. */
+  stop(): void {
+    this.#distribution.stop();
+  }
+
+  /** What happened between the two moments, UTC ms, was stamped `by` ms too early. */
+  correct(by: number, earliest: number, latest: number): void {
+    this.#distribution.correct(by, earliest, latest);
+  }
+
+  /** What changed since it was asked last, for a commit together with the events. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    yield* this.#book.states();
+    yield* this.#company.states();
+    yield* this.#places.states();
+    yield* this.#distribution.states();
+  }
+
+  /** Takes up what an earlier run kept, after the monitors were. What cannot be read is left out and said. */
+  recall(memory: Pick<Memory, 'recall'>): void {
+    this.#book.recall(memory, this.#parts.log);
+    this.#company.recall(memory, this.#parts.log);
+    const receivers = Distribution.kept(memory);
+    for (const receiver of receivers) {
+      if (receiver.startsWith(MONITOR)) this.#places.recall(memory, receiver.slice(MONITOR.length));
+    }
+    this.#distribution.recall(memory, receivers);
+  }
+
+  #keep(callback: Callback): void {
+    for (const receiver of this.#book.set(callback)) this.#distribution.remove(receiver);
+    for (const receiver of this.#book.get(callback.callbackId)?.receivers.keys() ?? []) {
+      if (callback.status === 'Paused') this.#distribution.release(receiver);
+      this.#distribution.wake(receiver);
+    }
+  }
+
+  #takers(callbackId: string, kind: 'Monitor' | 'Remote', type?: RemoteType): string[] {
+    const entry = this.#book.get(callbackId);
+    if (entry === undefined) {
+      this.#parts.log.warn('there is no callback to tell of an event', { callbackId });
+      return [];
+    }
+    return takes(entry, kind, type) ? [...entry.receivers.keys()] : [];
+  }
+
+  #destination(receiver: string): Destination | undefined {
+    if (receiver.startsWith(MONITOR)) return this.#places.destination(receiver.slice(MONITOR.length));
+    return this.#book.ofReceiver(receiver)?.receivers.get(receiver);
+  }
+
+  #runs(receiver: string): boolean {
+    // A monitor that is paused has nothing new to tell; what it told before is delivered.
+    if (receiver.startsWith(MONITOR)) return true;
+    return this.#book.ofReceiver(receiver)?.callback.status === 'Running';
+  }
+
+  #idle(receiver: string): boolean {
+    if (!receiver.startsWith(MONITOR)) return this.#book.ofReceiver(receiver) !== undefined;
+    const id = receiver.slice(MONITOR.length);
+    if (this.#places.exists(id)) return true;
+    this.#places.forget(id);
+    return false;
+  }
+
+  /** A device does not exist any more; with the last one its callback goes, and its monitors with it. */
+  #gone(receiver: string, reason: string): void {
+    const entry = this.#book.ofReceiver(receiver);
+    const place = entry?.receivers.get(receiver)?.place;
+    if (entry === undefined || place?.channel !== 'pushnotif') return;
+    const { callback } = entry;
+    const push = callback.subscribe.callback.pushnotif;
+    const devices = (push?.devices ?? []).filter((text) => endpointOf(text) !== place.device.endpoint);
+    this.#parts.log.info('a device is gone', { callbackId: callback.callbackId, reason, left: devices.length });
+    if (devices.length === 0 || push === undefined) {
+      this.remove(callback.callbackId);
+      return;
+    }
+    const subscribe = { ...callback.subscribe, callback: { pushnotif: { ...push, devices } } };
+    this.#keep({ ...callback, updatedAt: Math.round(this.#parts.clock.now()), subscribe });
+  }
+
+  #checkChannel({ callback: { webhook, websocket, pushnotif } }: CallbackSubscribe): void {
+    const at = 'subscribe.callback';
+    if (webhook !== undefined) this.#checkAddress('webhook', webhook.target, `${at}.webhook.target`);
+    if (websocket !== undefined) this.#checkAddress('websocket', websocket.target, `${at}.websocket.target`);
+    for (const [index, text] of (pushnotif?.devices ?? []).entries()) {
+      this.#checkAddress('pushnotif', endpointOf(text), `${at}.pushnotif.devices[${index}].endpoint`);
+    }
+  }
+
+  #checkAddress(channel: keyof Couriers, url: string, where: string): void {
+    const courier = this.#parts.couriers[channel];
+    if (courier === undefined) {
+      const rule = `this car does not send by ${channel}: see \`callbacks\` of its configuration`;
+      throw new VigieError('input.malformed', rule, { where });
+    }
+    courier.check(url, where);
+  }
+}
+
+function takes({ callback }: BookEntry, kind: 'Monitor' | 'Remote', type: RemoteType | undefined): boolean {
+  const { side, subscribe } = callback;
+  if (side === 'user') return subscribe.type?.includes(kind) ?? true;
+  // Monitors of the fleet side have webhooks of their own.
+  return kind === 'Remote' && type !== undefined && (subscribe.remoteTypes?.includes(type) ?? true);
+}
+
+/** Who reads a callback and writes it back does not have the secret: it stays. */
+function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | undefined): CallbackSubscribe {
+  const { webhook } = subscribe.callback;
+  const known = before?.callback.webhook;
+  if (webhook === undefined || webhook.secret !== undefined || known?.secret === undefined) return subscribe;
+  // Not to another address, whose owner could put it to the test.
+  if (known.target !== webhook.target) return subscribe;
+  return { ...subscribe, callback: { webhook: { ...webhook, secret: known.secret } } };
+}
+
+function endpointOf(text: string): string {
+  return readDevice(new Member(text, 'devices')).endpoint;
+}
+
+function isRemoteType(type: string): type is RemoteType {
+  return (remoteTypes as readonly string[]).includes(type);
+}
+
+function unknownCallback(id: string): VigieError {
+  return new VigieError('input.unknown', `there is no callback ${id}`, { where: 'callbackId' });
+}

@@ -1,0 +1,79 @@
+/** The port through which notifications leave: one request, one outcome. */
+import type { Device } from '../../protocol/schema/callback/device.ts';
+
+/** One notification with the id of its event, by which a receiver knows what it has seen. */
+export interface Message {
+  readonly id: string;
+  readonly content: unknown;
+}
+
+/** One POST. */
+export interface WebhookParcel {
+  /** The queue it comes from, unique in this car. */
+  readonly receiver: string;
+  /** Absolute, with its query. */
+  readonly url: string;
+  /** Those of the attributes; what the request itself needs is the courier's. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ids: readonly string[];
+  /** JSON. */
+  readonly body: string;
+  /** Signs the body. */
+  readonly secret?: string;
+}
+
+/** Messages for a connection that stays open, in their order. */
+export interface WebsocketParcel {
+  readonly receiver: string;
+  readonly url: string;
+  readonly messages: readonly Message[];
+}
+
+/** RFC 8030 §5.3. */
+export const urgencies = ['low', 'normal', 'high'] as const;
+export type Urgency = (typeof urgencies)[number];
+
+/** One message for one device. */
+export interface PushParcel {
+  readonly receiver: string;
+  readonly device: Device;
+  /** JSON, at most {@link PUSH_PAYLOAD} bytes. */
+  readonly payload: string;
+  readonly urgency: Urgency;
+  /** Seconds that the push service keeps it for a device that is away. RFC 8030 §5.2. */
+  readonly ttl: number;
+}
+
+/** Bytes that fit into one record of 4096 beside its head and tag. RFC 8291 §4. */
+export const PUSH_PAYLOAD = 3993;
+
+export type Receipt =
+  | { readonly outcome: 'delivered' }
+  | {
+      readonly outcome: 'failed';
+      readonly reason: string;
+      /** The first of the messages that were taken all the same. */
+      readonly delivered?: number;
+      /** The receiver asks not to be tried again before so many ms. */
+      readonly after?: number;
+    }
+  /** The car has no way out at present: this says nothing about the receiver and is no try. */
+  | { readonly outcome: 'offline'; readonly reason: string }
+  /** The receiver does not exist any more and never will again. */
+  | { readonly outcome: 'gone'; readonly reason: string };
+
+/** Sends one parcel. Never takes longer than its time-out, and never rejects. */
+export interface Courier<P> {
+  deliver(parcel: P): Promise<Receipt>;
+  /** @throws VigieError `input.malformed` for an address that it would never connect to; `where` says whose */
+  check(url: string, where: string): void;
+  /** Nothing more comes for this receiver for the time being: what is held open for it can be closed. */
+  release?(receiver: string): void;
+}
+
+/** One courier for each channel; a channel without one is refused when a callback is given. */
+export interface Couriers {
+  readonly webhook?: Courier<WebhookParcel>;
+  readonly websocket?: Courier<WebsocketParcel>;
+  readonly pushnotif?: Courier<PushParcel>;
+}

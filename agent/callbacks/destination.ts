@@ -1,0 +1,99 @@
+/** A receiver as the rules of its side make it: where to, what goes along, how many together, how often. */
+
+import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
+import { type Device, readDevice } from '../../protocol/schema/callback/device.ts';
+import type { RetryPolicy } from '../../protocol/schema/callback/policy.ts';
+import type { Callback, CallbackSide, MonitorDelivery } from '../../protocol/schema/callback.ts';
+import { Member } from '../../protocol/schema/monitor/input.ts';
+import { type Addressee, forbidsBatching } from './attributes.ts';
+
+/** The user side tries every 10 s and sends up to 100 messages together. Interface 4.16.0, rules of delivery. */
+const USER_DELAY = 10_000;
+const USER_BATCH = 100;
+
+export type Place =
+  | { readonly channel: 'webhook'; readonly target: string; readonly secret?: string }
+  | { readonly channel: 'websocket'; readonly target: string }
+  | { readonly channel: 'pushnotif'; readonly device: Device };
+
+export interface Destination {
+  readonly side: CallbackSide;
+  readonly place: Place;
+  readonly addressee: Addressee;
+  /** Of the callback; what a monitor or command adds is with what happened. */
+  readonly attributes: readonly Attribute[];
+  /** Events in one parcel at most. */
+  readonly batch: number;
+  /** ms that the first event waits for a full batch. */
+  readonly window: number;
+  /** Tries of one parcel at most. */
+  readonly tries: number;
+  /** ms between two. */
+  readonly delay: number;
+}
+
+/** The webhook that a monitor of the fleet side brings; undefined: it has none. */
+export function monitorDestination(delivery: MonitorDelivery): Destination | undefined {
+  const { webhook, retryPolicy, batchNotify } = delivery;
+  if (webhook === undefined) return undefined;
+  return fleetDestination(webhook, retryPolicy, batchNotify, {});
+}
+
+/** The receivers of a callback: one, or each of its devices by its text. */
+export function callbackDestinations(callback: Callback): ReadonlyMap<string, Destination> {
+  const { side, subscribe, callbackId } = callback;
+  const { label } = subscribe;
+  const { webhook, websocket, pushnotif } = subscribe.callback;
+  const addressee: Addressee = { callbackId, ...(label === undefined ? {} : { label }) };
+  if (side === 'fleet' && webhook !== undefined) {
+    return new Map([['', fleetDestination(webhook, subscribe.retryPolicy, subscribe.batchNotify, addressee)]]);
+  }
+  const user = (place: Place, attributes: readonly Attribute[] = [], batch = USER_BATCH): Destination => ({
+    side: 'user',
+    place,
+    addressee,
+    attributes,
+    batch: forbidsBatching(attributes) ? 1 : batch,
+    window: 0,
+    tries: Number.POSITIVE_INFINITY,
+    delay: USER_DELAY,
+  });
+  if (webhook !== undefined) return new Map([['', user(webhookPlace(webhook), webhook.attributes)]]);
+  if (websocket !== undefined) {
+    return new Map([['', user({ channel: 'websocket', target: websocket.target }, websocket.attributes)]]);
+  }
+  const { devices = [], attributes } = pushnotif ?? {};
+  return new Map(
+    devices.map((text) => {
+      const device = readDevice(new Member(text, 'devices'));
+      return [device.endpoint, user({ channel: 'pushnotif', device }, attributes, 1)];
+    }),
+  );
+}
+
+type Webhook = NonNullable<MonitorDelivery['webhook']>;
+
+function webhookPlace({ target, secret }: Webhook): Place {
+  return { channel: 'webhook', target, ...(secret === undefined ? {} : { secret }) };
+}
+
+function fleetDestination(
+  webhook: Webhook,
+  retry: RetryPolicy | undefined,
+  batch: MonitorDelivery['batchNotify'] | { readonly size: number; readonly timeWindow?: number },
+  addressee: Addressee,
+): Destination {
+  const attributes = webhook.attributes ?? [];
+  const together = batch !== undefined && !forbidsBatching(attributes);
+  const { policy = 'None', retryNumber = 0, retryDelay = 0 } = retry ?? {};
+  return {
+    side: 'fleet',
+    place: webhookPlace(webhook),
+    addressee,
+    attributes,
+    batch: together ? batch.size : 1,
+    window: together ? (batch.timeWindow ?? 0) * 1000 : 0,
+    tries: policy === 'None' ? 1 : policy === 'Bounded' ? 1 + retryNumber : Number.POSITIVE_INFINITY,
+    delay: retryDelay * 1000,
+  };
+}

@@ -1,0 +1,234 @@
+/** All receivers of the car: each has its own queue and pace, and together they have bounds. */
+import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
+import type { Couriers, Receipt } from './courier.ts';
+import type { Destination } from './destination.ts';
+import { HAPPENED, type Happened, momentOf, moved } from './happened.ts';
+import type { Vehicle } from './notification.ts';
+import type { Parcel } from './parcel.ts';
+import type { Losses } from './queue.ts';
+import { Receiver } from './receiver.ts';
+
+const KEY = 'delivery';
+
+export interface DeliveryBounds {
+  /** Events that wait for one receiver at most. */
+  readonly waiting: number;
+  /** Events that wait for all receivers together at most. */
+  readonly total: number;
+  /** Requests under way at the same time: each may hang until its time-out without delaying another. */
+  readonly requests: number;
+}
+
+/** Three days of a refresh each minute fit; all together take some megabytes of memory. */
+export const deliveryBounds: DeliveryBounds = { waiting: 5_000, total: 20_000, requests: 256 };
+
+export interface DistributionParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly records: RecordStore;
+  readonly vehicle: Vehicle;
+  readonly couriers: Couriers;
+  readonly committed: () => Promise<void>;
+  readonly bounds: DeliveryBounds;
+  readonly destination: (receiver: string) => Destination | undefined;
+  readonly running: (receiver: string) => boolean;
+  readonly gone: (receiver: string, reason: string) => void;
+  /** Nothing waits for it any more; false: it can be forgotten. */
+  readonly idle: (receiver: string) => boolean;
+}
+
+export class Distribution {
+  readonly #parts: DistributionParts;
+  readonly #receivers = new Map<string, Receiver>();
+  #removed: Receiver[] = [];
+  #listChanged = false;
+  #running = false;
+  /** Receivers that are to be looked at when what is going on now is through. */
+  readonly #awake = new Set<string>();
+  #cancel: (() => void) | undefined;
+  #requests = 0;
+  readonly #queued: (() => void)[] = [];
+
+  constructor(parts: DistributionParts) {
+    this.#parts = parts;
+  }
+
+  /** Events that wait, by receiver. */
+  get waiting(): ReadonlyMap<string, number> {
+    return new Map([...this.#receivers].map(([key, { length }]) => [key, length]));
+  }
+
+  /** What was lost so far, by receiver. */
+  get losses(): ReadonlyMap<string, Losses> {
+    return new Map([...this.#receivers].map(([key, { losses }]) => [key, losses]));
+  }
+
+  start(): void {
+    this.#running = true;
+    for (const key of this.#receivers.keys()) this.wake(key);
+  }
+
+  stop(): void {
+    this.#running = false;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    for (const receiver of this.#receivers.values()) receiver.stop();
+  }
+
+  /** Keeps what happened and lets it wait for the receivers. */
+  tell(receivers: readonly string[], id: string, happened: Happened): void {
+    const { records, log } = this.#parts;
+    try {
+      records.put(HAPPENED, { id, at: momentOf(happened), record: happened });
+    } catch (error) {
+      log.error('an event cannot be kept and is not told', { id, error: (error as Error).message });
+      return;
+    }
+    for (const key of receivers) {
+      const receiver = this.#receiver(key);
+      receiver.push(id);
+      if (receiver.length > this.#parts.bounds.waiting) this.#drop(receiver);
+      this.wake(key);
+    }
+    this.#bound();
+  }
+
+  /** Looks at a receiver soon: in a step of its own, so that what happens together is committed and sent together. */
+  wake(key: string): void {
+    if (!this.#running) return;
+    this.#awake.add(key);
+    this.#cancel ??= this.#parts.clock.after(0, () => {
+      this.#cancel = undefined;
+      const keys = [...this.#awake];
+      this.#awake.clear();
+      for (const one of keys) this.#receivers.get(one)?.poke();
+    });
+  }
+
+  /** Forgets a receiver and what waits for it. */
+  remove(key: string): void {
+    const receiver = this.#receivers.get(key);
+    if (receiver === undefined) return;
+    receiver.stop();
+    receiver.clear();
+    this.#receivers.delete(key);
+    this.#removed.push(receiver);
+    this.#listChanged = true;
+    this.release(key);
+  }
+
+  /** Nothing is sent to it for the time being. */
+  release(key: string): void {
+    const { webhook, websocket, pushnotif } = this.#parts.couriers;
+    for (const courier of [webhook, websocket, pushnotif]) courier?.release?.(key);
+  }
+
+  /** What came between the two moments came `by` ms later than was thought. */
+  correct(by: number, earliest: number, latest: number): void {
+    const ids = new Set<string>();
+    for (const receiver of this.#receivers.values()) {
+      for (const id of receiver.correct(by, earliest, latest)) ids.add(id);
+    }
+    const { records } = this.#parts;
+    for (const id of ids) {
+      const happened = this.#load(id);
+      if (happened === undefined) continue;
+      const record = moved(happened, by);
+      records.put(HAPPENED, { id, at: momentOf(record), record });
+    }
+  }
+
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (this.#listChanged) {
+      this.#listChanged = false;
+      yield [KEY, [...this.#receivers.keys()]];
+    }
+    // First: one that was removed and is there again begins anew under the same keys.
+    for (const receiver of this.#removed) yield* receiver.states(false);
+    this.#removed = [];
+    for (const receiver of this.#receivers.values()) if (receiver.changed) yield* receiver.states(true);
+  }
+
+  /** Keys of the receivers that were kept. */
+  static kept(memory: Pick<Memory, 'recall'>): string[] {
+    const keys = memory.recall(KEY);
+    return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+  }
+
+  recall(memory: Pick<Memory, 'recall'>, keys: readonly string[]): void {
+    for (const key of keys) {
+      const receiver = this.#receiver(key);
+      try {
+        receiver.recall(memory);
+      } catch (error) {
+        this.#parts.log.error('what waited for a receiver cannot be read', { key, error: (error as Error).message });
+      }
+    }
+    this.#listChanged = false;
+  }
+
+  #receiver(key: string): Receiver {
+    const known = this.#receivers.get(key);
+    if (known !== undefined) return known;
+    const { clock, log, vehicle, committed, destination, running, gone, idle } = this.#parts;
+    const receiver = new Receiver(key, {
+      clock,
+      log,
+      vehicle,
+      committed,
+      load: (id) => this.#load(id),
+      deliver: (parcel) => this.#deliver(parcel),
+      destination: () => destination(key),
+      running: () => this.#running && running(key),
+      gone: (reason) => gone(key, reason),
+      idle: () => {
+        if (!idle(key)) this.remove(key);
+      },
+    });
+    this.#receivers.set(key, receiver);
+    this.#listChanged = true;
+    return receiver;
+  }
+
+  #load(id: string): Happened | undefined {
+    const record = this.#parts.records.get(HAPPENED, id)?.record as Happened | undefined;
+    return record?.type === 'Monitor' || record?.type === 'Remote' ? record : undefined;
+  }
+
+  #drop(receiver: Receiver): void {
+    receiver.drop();
+    const { dropped } = receiver.losses;
+    // One line for each power of two: who is away for days must not fill the log.
+    if (Number.isInteger(Math.log2(dropped))) {
+      this.#parts.log.warn('more events wait than there is room for', { receiver: receiver.key, dropped });
+    }
+  }
+
+  #bound(): void {
+    const { total } = this.#parts.bounds;
+    let sum = 0;
+    let longest: Receiver | undefined;
+    for (const receiver of this.#receivers.values()) {
+      sum += receiver.length;
+      if (longest === undefined || receiver.length > longest.length) longest = receiver;
+    }
+    for (; sum > total && longest !== undefined; sum--) this.#drop(longest);
+  }
+
+  async #deliver({ channel, parcel }: Parcel): Promise<Receipt> {
+    const courier = this.#parts.couriers[channel];
+    if (courier === undefined) return { outcome: 'failed', reason: `this agent has no way to send by ${channel}` };
+    if (this.#requests >= this.#parts.bounds.requests) await new Promise<void>((go) => this.#queued.push(go));
+    else this.#requests++;
+    try {
+      // The parcel is of its channel by construction (pack).
+      return await courier.deliver(parcel as never);
+    } catch (error) {
+      return { outcome: 'failed', reason: (error as Error).message };
+    } finally {
+      const next = this.#queued.shift();
+      if (next === undefined) this.#requests--;
+      else next();
+    }
+  }
+}

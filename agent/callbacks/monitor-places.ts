@@ -1,0 +1,85 @@
+/** Where the events of monitors go, also those of a monitor that is gone while events of it still wait. */
+import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
+import type { Monitor } from '../../protocol/schema/monitor.ts';
+import type { Log, Memory } from '../ports.ts';
+import { type Destination, monitorDestination } from './destination.ts';
+import { keyOf } from './queue.ts';
+
+/** The monitors of the car, as far as delivery is concerned. */
+export interface MonitorBook {
+  readonly all: readonly Monitor[];
+  get(id: string): Monitor | undefined;
+  /** Takes away a monitor whose callback is gone. */
+  remove(id: string): void;
+}
+
+const nowhere: MonitorDelivery = readDelivery(undefined);
+
+export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
+const stateKeyOf = (id: string): string => `${keyOf(receiverOfMonitor(id))}/to`;
+
+export class MonitorPlaces {
+  readonly #monitors: MonitorBook;
+  readonly #log: Log;
+  /** By the monitor itself: an update makes another. */
+  readonly #read = new WeakMap<Monitor, MonitorDelivery>();
+  /** What the monitor said when the last event of it came, as its text. */
+  readonly #last = new Map<string, string>();
+  readonly #changed = new Set<string>();
+
+  constructor(monitors: MonitorBook, log: Log) {
+    this.#monitors = monitors;
+    this.#log = log;
+  }
+
+  /** What a monitor says about delivery; what cannot be understood is said once and leads nowhere. */
+  delivery(monitor: Monitor): MonitorDelivery {
+    const known = this.#read.get(monitor);
+    if (known !== undefined) return known;
+    const delivery = this.#attempt(monitor.monitorId, monitor.monitor.delivery);
+    this.#read.set(monitor, delivery);
+    return delivery;
+  }
+
+  /** An event of it is to wait. */
+  note({ monitorId, monitor }: Monitor): void {
+    const { delivery } = monitor;
+    if (delivery === undefined || this.#last.get(monitorId) === delivery) return;
+    this.#last.set(monitorId, delivery);
+    this.#changed.add(monitorId);
+  }
+
+  /** Nothing of it waits any more. */
+  forget(id: string): void {
+    if (this.#last.delete(id)) this.#changed.add(id);
+  }
+
+  exists(id: string): boolean {
+    return this.#monitors.get(id) !== undefined;
+  }
+
+  destination(id: string): Destination | undefined {
+    const monitor = this.#monitors.get(id);
+    if (monitor !== undefined) return monitorDestination(this.delivery(monitor));
+    return monitorDestination(this.#attempt(id, this.#last.get(id)));
+  }
+
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    for (const id of this.#changed) yield [stateKeyOf(id), this.#last.get(id)];
+    this.#changed.clear();
+  }
+
+  recall(memory: Pick<Memory, 'recall'>, id: string): void {
+    const text = memory.recall(stateKeyOf(id));
+    if (typeof text === 'string') this.#last.set(id, text);
+  }
+
+  #attempt(monitorId: string, text: string | undefined): MonitorDelivery {
+    try {
+      return readDelivery(text);
+    } catch (error) {
+      this.#log.error('events of a monitor cannot be told', { monitorId, error: (error as Error).message });
+      return nowhere;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** From what happened to what is sent: the longest beginning of a queue that can travel in one request. */
+import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
+import { type Envelope, envelopeOf, forbidsBatching } from './attributes.ts';
+import type { PushParcel, WebhookParcel, WebsocketParcel } from './courier.ts';
+import type { Destination } from './destination.ts';
+import type { Happened } from './happened.ts';
+import { fleetNotification, userMessage, type Vehicle } from './notification.ts';
+import { pushContent } from './push.ts';
+
+/** Characters of ids in one request: they travel in a header, of which many servers take 8 KiB. */
+const IDS = 4_000;
+
+/** What happened, under its id. */
+export interface Item {
+  readonly id: string;
+  readonly happened: Happened;
+}
+
+export type Parcel =
+  | { readonly channel: 'webhook'; readonly count: number; readonly parcel: WebhookParcel }
+  | { readonly channel: 'websocket'; readonly count: number; readonly parcel: WebsocketParcel }
+  | { readonly channel: 'pushnotif'; readonly count: number; readonly parcel: PushParcel };
+
+/** Packs `items`, of which there is at least one, or as many of the first as can go together (`count`). */
+export function pack(receiver: string, to: Destination, vehicle: Vehicle, items: readonly Item[]): Parcel {
+  const envelopes = items.map(({ happened }) => {
+    const attributes = attributesFor(to, happened);
+    return { alone: forbidsBatching(attributes), ...envelopeOf(attributes, vehicle, to.addressee, happened) };
+  });
+  const first = envelopes[0] as Envelope & { alone: boolean };
+  const mark = markOf(to, first);
+  let count = 1;
+  let length = items[0]?.id.length ?? 0;
+  while (count < items.length && !first.alone && !envelopes[count]?.alone) {
+    length += 2 + (items[count]?.id.length ?? 0);
+    if (length > IDS || markOf(to, envelopes[count] as Envelope) !== mark) break;
+    count++;
+  }
+  const together = items.slice(0, count);
+  const ids = together.map(({ id }) => id);
+  const { place } = to;
+  if (to.side === 'fleet')
+    return { channel: 'webhook', count, parcel: fleetParcel(receiver, to, vehicle, together, first) };
+  const callbackId = to.addressee.callbackId ?? '';
+  const messages = together.map(({ happened }, index) => {
+    return userMessage(vehicle, callbackId, (envelopes[index] as Envelope).body, happened);
+  });
+  switch (place.channel) {
+    case 'webhook': {
+      // The interface posts one message as it is and several as an array.
+      const body = JSON.stringify(messages.length === 1 ? messages[0] : messages);
+      return { channel: 'webhook', count, parcel: { receiver, ...requestOf(place, first), ids, body } };
+    }
+    case 'websocket': {
+      const contents = messages.map((content, index) => ({ id: ids[index] as string, content }));
+      return { channel: 'websocket', count, parcel: { receiver, url: place.target, messages: contents } };
+    }
+    default: {
+      const [{ id, happened }] = together as [Item];
+      const keywords = { ...lowered(first.body), ...first.headers };
+      const title = happened.label ?? to.addressee.label;
+      const content = pushContent(id, messages[0] ?? {}, keywords, title);
+      return { channel: 'pushnotif', count: 1, parcel: { receiver, device: place.device, ...content } };
+    }
+  }
+}
+
+function fleetParcel(
+  receiver: string,
+  to: Destination,
+  vehicle: Vehicle,
+  items: readonly Item[],
+  envelope: Envelope,
+): WebhookParcel {
+  const happened = items.map((item) => item.happened);
+  const notification = fleetNotification(vehicle, to.addressee.callbackId ?? '', envelope.body, happened);
+  const place = to.place as Destination['place'] & { channel: 'webhook' };
+  return {
+    receiver,
+    ...requestOf(place, envelope),
+    ids: items.map(({ id }) => id),
+    body: JSON.stringify(notification),
+  };
+}
+
+function requestOf(place: { readonly target: string; readonly secret?: string }, { headers, query }: Envelope) {
+  const url = new URL(place.target);
+  for (const [key, value] of query) url.searchParams.append(key, value);
+  return { url: url.href, headers, ...(place.secret === undefined ? {} : { secret: place.secret }) };
+}
+
+/** Attributes of the callback, then of its channel for this monitor or command, then the monitor's or command's own. */
+function attributesFor(to: Destination, happened: Happened): readonly Attribute[] {
+  if (to.side === 'fleet') return to.attributes;
+  const { attributes = [], callbackAttributes = {} } = happened;
+  return [...to.attributes, ...(callbackAttributes[to.place.channel] ?? []), ...attributes];
+}
+
+/** Equal for messages that can share a request. */
+function markOf(to: Destination, { headers, query, body }: Envelope): string {
+  if (to.place.channel === 'websocket') return '';
+  // On the user side each message has attributes of its own; on the fleet side they are of the whole.
+  return JSON.stringify(to.side === 'user' ? [headers, query] : [headers, query, body]);
+}
+
+function lowered(body: Envelope['body']): Record<string, string> {
+  return Object.fromEntries(body.map(({ key, value }) => [key.toLowerCase(), value]));
+}

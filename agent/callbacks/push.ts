@@ -1,0 +1,69 @@
+/** What a device is sent: the message, and how it is to be shown. docs/callbacks.md, "Push". */
+import { PUSH_PAYLOAD, type Urgency, urgencies } from './courier.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** RFC 8030 §5.2: the service keeps it while it would still be tried from here; a month at most. */
+const TTL = 259_200;
+const LONGEST_TTL = 2_419_200;
+
+/** Members of `notification`, spelled as in NotificationOptions of the Notifications API. */
+const shown = ['title', 'body', 'image', 'icon', 'badge', 'tag', 'sound', 'lang'] as const;
+
+export interface PushContent {
+  readonly payload: string;
+  readonly urgency: Urgency;
+  readonly ttl: number;
+}
+
+/** `keywords` are the attributes by lower-case key; `title` is shown when they have none. */
+export function pushContent(
+  id: string,
+  message: Members,
+  keywords: Readonly<Record<string, string>>,
+  title: string | undefined,
+): PushContent {
+  const { deliverypriority, timetolive, ttl = timetolive } = keywords;
+  const notification = notificationOf(keywords, title);
+  const mutable = keywords['mutable'] === 'true' ? { mutable: true } : {};
+  const payload = fitting({ id, ...(notification === undefined ? {} : { notification }), ...mutable }, message);
+  const seconds = ttl === undefined || !/^\d{1,9}$/.test(ttl) ? TTL : Number(ttl);
+  return {
+    payload,
+    urgency: urgencies.find((urgency) => urgency === deliverypriority?.toLowerCase()) ?? 'normal',
+    ttl: Math.min(LONGEST_TTL, seconds),
+  };
+}
+
+/** Undefined: nothing is shown, an app of the device is told in the background. */
+function notificationOf(keywords: Readonly<Record<string, string>>, title: string | undefined): Members | undefined {
+  const quiet = ['disablenotificationpayload', 'contentavailable'].some((name) => keywords[name] === 'true');
+  if (quiet) return undefined;
+  const members: Record<string, unknown> = title === undefined ? {} : { title };
+  for (const name of shown) if (keywords[name] !== undefined) members[name] = keywords[name];
+  if (keywords['silent'] === 'true') members['silent'] = true;
+  return members;
+}
+
+/** JSON with as much of the message as a push may carry; what is left out can be read over HTTP. */
+function fitting(head: Members, message: Members): string {
+  const { monitorEvent, ...rest } = message;
+  const { extensions: _, ...lean } = (monitorEvent ?? {}) as Members;
+  const { values: __, ...bare } = lean;
+  const short = (event: Members): Members => ({
+    ...rest,
+    ...(monitorEvent === undefined ? {} : { monitorEvent: event }),
+  });
+  const { attributes: ___, ...least } = short(bare);
+  const whole = JSON.stringify({ ...head, message });
+  if (bytes(whole) <= PUSH_PAYLOAD) return whole;
+  for (const candidate of [short(lean), short(bare), least]) {
+    const payload = JSON.stringify({ ...head, message: candidate, shortened: true });
+    if (bytes(payload) <= PUSH_PAYLOAD) return payload;
+  }
+  const { id } = head;
+  return JSON.stringify({ id, message: least, shortened: true });
+}
+
+const encoder = new TextEncoder();
+const bytes = (text: string): number => encoder.encode(text).length;

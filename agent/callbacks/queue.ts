@@ -1,0 +1,220 @@
+/** What waits for one receiver, in its order, and how far it has come: outlives a power cut. */
+import { VigieError } from '../../protocol/errors.ts';
+import type { Memory } from '../ports.ts';
+
+/** One event that waits, by the id of its record. */
+export interface Waiting {
+  readonly seq: number;
+  readonly id: string;
+  /** When it came, UTC ms. */
+  readonly at: number;
+}
+
+/** What a receiver did not get, by the reason. */
+export interface Losses {
+  /** There was no room for more. */
+  readonly dropped: number;
+  /** It was tried as often as asked for. */
+  readonly refused: number;
+  /** Three days went by. */
+  readonly expired: number;
+  /** What was kept of it cannot be read. */
+  readonly damaged: number;
+}
+
+export type Loss = keyof Losses;
+
+interface Head {
+  readonly first: number;
+  readonly next: number;
+  readonly batch: number;
+  readonly tries: number;
+  readonly due?: number;
+  readonly losses: Losses;
+}
+
+export const keyOf = (receiver: string): string => `delivery/${receiver}`;
+const entryKeyOf = (receiver: string, seq: number): string => `${keyOf(receiver)}/${seq}`;
+
+/** The queue of one receiver. Every change is in the next {@link states}. */
+export class Queue {
+  readonly #receiver: string;
+  readonly #entries: Waiting[] = [];
+  readonly #ids = new Set<string>();
+  #next = 0;
+  #losses: Losses = { dropped: 0, refused: 0, expired: 0, damaged: 0 };
+  #headChanged = false;
+  readonly #changed = new Map<number, Waiting | undefined>();
+  /** Events of the parcel that was tried already: it is tried again as it was. */
+  #batch = 0;
+  /** Tries of it that failed. */
+  #tries = 0;
+  /** When it is tried next, UTC ms. */
+  #due: number | undefined;
+
+  constructor(receiver: string) {
+    this.#receiver = receiver;
+  }
+
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** Something is to be written down. */
+  get changed(): boolean {
+    return this.#headChanged || this.#changed.size > 0;
+  }
+
+  get losses(): Losses {
+    return this.#losses;
+  }
+
+  get batch(): number {
+    return this.#batch;
+  }
+
+  get tries(): number {
+    return this.#tries;
+  }
+
+  get due(): number | undefined {
+    return this.#due;
+  }
+
+  get entries(): readonly Waiting[] {
+    return this.#entries;
+  }
+
+  /** Adds an event; false: it waits already. */
+  push(id: string, at: number): boolean {
+    if (this.#ids.has(id)) return false;
+    const entry: Waiting = { seq: this.#next++, id, at };
+    this.#entries.push(entry);
+    this.#ids.add(id);
+    this.#changed.set(entry.seq, entry);
+    this.#headChanged = true;
+    return true;
+  }
+
+  /** The first `count` are done with: told, or lost for `loss`. What follows is a new parcel. */
+  shift(count: number, loss?: Loss): void {
+    for (const entry of this.#entries.splice(0, count)) this.#forget(entry, loss);
+    this.#batch = 0;
+    this.#tries = 0;
+    this.#due = undefined;
+    this.#headChanged = true;
+  }
+
+  /** Makes room: drops the oldest that is not on its way. The newest never is. */
+  drop(): void {
+    const [entry] = this.#entries.splice(this.#batch, 1);
+    if (entry === undefined) return;
+    this.#forget(entry, 'dropped');
+    this.#headChanged = true;
+  }
+
+  /** One of the first is lost alone. */
+  lose(index: number, loss: Loss): void {
+    const [entry] = this.#entries.splice(index, 1);
+    if (entry === undefined) return;
+    this.#forget(entry, loss);
+    this.#headChanged = true;
+    if (index >= this.#batch) return;
+    this.#batch--;
+    if (this.#batch === 0) this.#tries = 0;
+  }
+
+  /** The first `count` go out together until they are done with. */
+  freeze(count: number): void {
+    if (this.#batch === count) return;
+    this.#batch = count;
+    this.#headChanged = true;
+  }
+
+  /** A try has failed, or could not be made (`counts` false); the next is at `due`, UTC ms. */
+  postpone(due: number, counts: boolean): void {
+    if (counts) this.#tries++;
+    this.#due = due;
+    this.#headChanged = true;
+  }
+
+  clear(): void {
+    for (const entry of this.#entries.splice(0)) this.#forget(entry, undefined);
+    this.#batch = 0;
+    this.#tries = 0;
+    this.#due = undefined;
+    this.#headChanged = true;
+  }
+
+  /** What came at a time that was wrong by `by` ms; gives the ids. */
+  correct(by: number, earliest: number, latest: number): string[] {
+    const ids: string[] = [];
+    for (const [index, entry] of this.#entries.entries()) {
+      if (entry.at < earliest || entry.at > latest) continue;
+      const moved: Waiting = { ...entry, at: entry.at + by };
+      this.#entries[index] = moved;
+      this.#changed.set(entry.seq, moved);
+      ids.push(entry.id);
+    }
+    if (this.#due !== undefined) {
+      this.#due += by;
+      this.#headChanged = true;
+    }
+    return ids;
+  }
+
+  /** What changed since it was asked last; `alive` false: all of it is forgotten. */
+  *states(alive: boolean): Generator<readonly [key: string, value: unknown]> {
+    if (this.#headChanged || !alive) {
+      this.#headChanged = false;
+      yield [keyOf(this.#receiver), alive ? this.#head() : undefined];
+    }
+    for (const [seq, entry] of this.#changed) {
+      yield [entryKeyOf(this.#receiver, seq), entry === undefined ? undefined : { id: entry.id, at: entry.at }];
+    }
+    this.#changed.clear();
+  }
+
+  /** Takes up what was kept. @throws VigieError `input.malformed` when it is no queue */
+  recall(memory: Pick<Memory, 'recall'>): void {
+    const head = memory.recall(keyOf(this.#receiver)) as Partial<Head> | undefined;
+    if (head === undefined) return;
+    const { first, next, batch, tries, due, losses } = head;
+    if (!isCount(first) || !isCount(next) || !isCount(batch) || !isCount(tries) || next < first) {
+      throw new VigieError('input.malformed', 'what was kept is no queue', { where: keyOf(this.#receiver) });
+    }
+    this.#next = next;
+    this.#losses = { ...this.#losses, ...losses };
+    for (let seq = first; seq < next; seq++) {
+      const entry = memory.recall(entryKeyOf(this.#receiver, seq)) as Partial<Waiting> | undefined;
+      const { id, at } = entry ?? {};
+      if (typeof id !== 'string' || typeof at !== 'number') continue;
+      this.#entries.push({ seq, id, at });
+      this.#ids.add(id);
+    }
+    this.#batch = Math.min(batch, this.#entries.length);
+    this.#tries = tries;
+    this.#due = typeof due === 'number' ? due : undefined;
+  }
+
+  #head(): Head {
+    return {
+      first: this.#entries[0]?.seq ?? this.#next,
+      next: this.#next,
+      batch: this.#batch,
+      tries: this.#tries,
+      ...(this.#due === undefined ? {} : { due: this.#due }),
+      losses: this.#losses,
+    };
+  }
+
+  #forget({ seq, id }: Waiting, loss: Loss | undefined): void {
+    this.#ids.delete(id);
+    this.#changed.set(seq, undefined);
+    if (loss !== undefined) this.#losses = { ...this.#losses, [loss]: this.#losses[loss] + 1 };
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,245 @@
+/** Delivers what waits for one receiver: in order, one parcel at a time, again until it is taken or given up. */
+import type { Clock, Log } from '../ports.ts';
+import type { Receipt } from './courier.ts';
+import type { Destination } from './destination.ts';
+import type { Happened } from './happened.ts';
+import type { Vehicle } from './notification.ts';
+import { type Item, type Parcel, pack } from './parcel.ts';
+import { type Loss, type Losses, Queue } from './queue.ts';
+
+/** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
+export const LIFETIME = 259_200_000;
+/** What the disk refused, and a car without a way out, are tried again after this, ms. */
+const AGAIN = 10_000;
+/** The longest that a receiver may ask not to be tried for, ms. */
+const LONGEST_PLEA = 3_600_000;
+/** 2020-01-01, UTC ms: what came earlier came before the clock was set, and how long it waits is not known yet. */
+const PLAUSIBLE = 1_577_836_800_000;
+
+export interface ReceiverParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly vehicle: Vehicle;
+  /** What is kept under an id; undefined: it is not there or cannot be read. */
+  readonly load: (id: string) => Happened | undefined;
+  /** Resolves when all that was changed is on disk. */
+  readonly committed: () => Promise<void>;
+  readonly deliver: (parcel: Parcel) => Promise<Receipt>;
+  /** Undefined: nobody knows the receiver any more. */
+  readonly destination: () => Destination | undefined;
+  readonly running: () => boolean;
+  /** The receiver said that it does not exist any more. */
+  readonly gone: (reason: string) => void;
+  /** Nothing waits any more. */
+  readonly idle: () => void;
+}
+
+export class Receiver {
+  readonly key: string;
+  readonly #parts: ReceiverParts;
+  readonly #queue: Queue;
+  #sending = false;
+  #stopped = false;
+  #cancel: (() => void) | undefined;
+  /** Monotonic moments: of the next try; since when the first of a batch waits. */
+  #due: number | undefined;
+  #since: number | undefined;
+  /** The last try failed; a receiver that is back is said, as is one that is not there. */
+  #failing = false;
+
+  constructor(key: string, parts: ReceiverParts) {
+    this.key = key;
+    this.#parts = parts;
+    this.#queue = new Queue(key);
+  }
+
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  /** Something is to be written down. */
+  get changed(): boolean {
+    return this.#queue.changed;
+  }
+
+  get losses(): Losses {
+    return this.#queue.losses;
+  }
+
+  states(alive: boolean): Generator<readonly [key: string, value: unknown]> {
+    return this.#queue.states(alive);
+  }
+
+  /** Takes up what was kept. @throws VigieError `input.malformed` */
+  recall(memory: Parameters<Queue['recall']>[0]): void {
+    this.#queue.recall(memory);
+    const { clock, destination } = this.#parts;
+    const { due, entries } = this.#queue;
+    const delay = destination()?.delay ?? 0;
+    // A clock that was set meanwhile does not make anybody wait longer than the whole delay.
+    if (due !== undefined) this.#due = clock.monotonic() + Math.min(Math.max(0, due - clock.now()), delay || AGAIN);
+    const first = entries[0];
+    if (first !== undefined) this.#since = clock.monotonic() - Math.max(0, clock.now() - first.at);
+  }
+
+  /** Takes one more; `poke` sends it. */
+  push(id: string): void {
+    const { clock } = this.#parts;
+    if (this.#queue.push(id, Math.round(clock.now())) && this.#queue.length === 1) this.#since = clock.monotonic();
+  }
+
+  drop(): void {
+    this.#queue.drop();
+  }
+
+  /** Looks what there is to do now. */
+  poke(): void {
+    if (this.#sending || this.#stopped) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#expire();
+    const { clock, destination, running, idle } = this.#parts;
+    const to = destination();
+    // Whoever is not known any more has no place where it could be told.
+    if (to === undefined) this.#queue.clear();
+    if (to === undefined || this.#queue.length === 0) {
+      idle();
+      return;
+    }
+    if (!running()) return;
+    const now = clock.monotonic();
+    const due = this.#due ?? this.#gathered(to, now);
+    if (due > now) {
+      this.#cancel = clock.after(due - now, () => this.poke());
+      return;
+    }
+    this.#sending = true;
+    this.#send(to)
+      .catch((error: Error) => {
+        // A defect must not stop the queue for ever.
+        this.#parts.log.error('a defect in the delivery of events', { receiver: this.key, error: error.message });
+        this.#wait(AGAIN, true);
+      })
+      .finally(() => {
+        this.#sending = false;
+        this.poke();
+      });
+  }
+
+  /** Sends no more; what is on its way is not waited for. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#queue.clear();
+  }
+
+  correct(by: number, earliest: number, latest: number): string[] {
+    return this.#queue.correct(by, earliest, latest);
+  }
+
+  /** Monotonic moment at which the next parcel goes: a batch that is not full waits for others. */
+  #gathered(to: Destination, now: number): number {
+    if (this.#queue.batch > 0 || this.#queue.length >= to.batch) return now;
+    return (this.#since ?? now) + to.window;
+  }
+
+  #expire(): void {
+    const now = this.#parts.clock.now();
+    const late = this.#queue.entries.findIndex(({ at }) => at < PLAUSIBLE || now - at < LIFETIME);
+    const count = late === -1 ? this.#queue.length : late;
+    if (count > 0) this.#giveUp(count, 'expired');
+  }
+
+  async #send(to: Destination): Promise<void> {
+    const items = this.#items(to);
+    if (items.length === 0) return;
+    const packed = pack(this.key, to, this.#parts.vehicle, items);
+    this.#queue.freeze(packed.count);
+    try {
+      // Told before it is on disk, an event could be told again under another id after a power cut.
+      await this.#parts.committed();
+    } catch (error) {
+      this.#parts.log.warn('an event waits for the disk', { receiver: this.key, error: (error as Error).message });
+      this.#wait(AGAIN, false);
+      return;
+    }
+    if (this.#stopped || !this.#parts.running()) return;
+    const receipt = await this.#parts.deliver(packed);
+    if (!this.#stopped) this.#settle(to, packed.count, receipt);
+  }
+
+  /** What can go together at most; a record that cannot be read is lost and said. */
+  #items(to: Destination): Item[] {
+    const items: Item[] = [];
+    const most = (): number => this.#queue.batch || to.batch;
+    while (items.length < Math.min(most(), this.#queue.length)) {
+      const entry = this.#queue.entries[items.length];
+      const happened = entry && this.#parts.load(entry.id);
+      if (entry !== undefined && happened !== undefined) items.push({ id: entry.id, happened });
+      else {
+        this.#parts.log.error('an event cannot be read any more', { receiver: this.key, id: entry?.id });
+        this.#queue.lose(items.length, 'damaged');
+      }
+    }
+    return items;
+  }
+
+  #settle(to: Destination, count: number, receipt: Receipt): void {
+    if (receipt.outcome === 'delivered') this.#taken(count);
+    else if (receipt.outcome === 'gone') this.#ended(to, count, receipt.reason);
+    else if (receipt.outcome === 'offline') this.#wait(Math.max(to.delay, AGAIN), false);
+    else this.#failed(to, count, receipt);
+  }
+
+  #taken(count: number): void {
+    if (this.#failing) this.#parts.log.info('a receiver takes events again', { receiver: this.key });
+    this.#failing = false;
+    this.#next(count);
+  }
+
+  #ended(to: Destination, count: number, reason: string): void {
+    this.#parts.gone(reason);
+    // Whoever is needed all the same is tried again.
+    if (!this.#stopped) this.#failed(to, count, { outcome: 'failed', reason });
+  }
+
+  #failed(to: Destination, count: number, receipt: Receipt & { readonly outcome: 'failed' }): void {
+    const { reason, delivered = 0, after = 0 } = receipt;
+    if (!this.#failing) this.#parts.log.warn('a receiver does not take events', { receiver: this.key, reason });
+    this.#failing = true;
+    if (delivered > 0) this.#next(Math.min(delivered, count));
+    else if (this.#queue.tries + 1 >= to.tries) {
+      this.#giveUp(count, 'refused');
+      return;
+    }
+    this.#wait(Math.max(to.delay, Math.min(after, LONGEST_PLEA)), true);
+  }
+
+  /** The first are done with; the next parcel may go at once. */
+  #next(count: number, loss?: Loss): void {
+    this.#queue.shift(count, loss);
+    this.#due = undefined;
+    this.#since = this.#parts.clock.monotonic() - this.#ageOfFirst();
+  }
+
+  #ageOfFirst(): number {
+    const first = this.#queue.entries[0];
+    return first === undefined ? 0 : Math.max(0, this.#parts.clock.now() - first.at);
+  }
+
+  #giveUp(count: number, loss: Loss): void {
+    this.#next(count, loss);
+    this.#parts.log.warn('events were not told', { receiver: this.key, count, loss });
+  }
+
+  #wait(delay: number, counts: boolean): void {
+    const { clock } = this.#parts;
+    this.#due = clock.monotonic() + delay;
+    this.#queue.postpone(Math.round(clock.now() + delay), counts);
+  }
+}

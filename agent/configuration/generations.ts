@@ -1,0 +1,94 @@
+/**
+ * Which configuration is in effect: the file on the unit, or one that was sent (a generation). One that was sent is on
+ * trial until the broker is reached with it, and the last that was good is kept until then.
+ */
+import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
+
+/** The broker must be reached within so long with a configuration on trial, ms. */
+export const TRIAL = 600_000;
+/** A configuration on trial that was started so often without reaching the broker is given up. */
+export const TRIAL_STARTS = 3;
+/** Number of the file on the unit. */
+export const LOCAL = 0;
+
+/** What is kept on disk of the generations. */
+export interface Generations {
+  /** The last that was good. */
+  readonly good: number;
+  /** On trial, with the starts it has had. */
+  readonly trial?: { readonly number: number; readonly starts: number };
+  /** The number the next one gets; never one that was used. */
+  readonly next: number;
+  /** What the file on the unit was when a generation took its place. */
+  readonly local?: string;
+  /** What has become of the last one sent, for people and the cloud. */
+  readonly outcome?: HelloConfiguration;
+}
+
+export const noGenerations: Generations = { good: LOCAL, next: 1 };
+
+/** `data`, when it is what {@link Generations} says. */
+export function readGenerations(data: unknown): Generations | undefined {
+  const { good, next, trial } = (data ?? {}) as Partial<Generations>;
+  const whole = (number: unknown): number is number => Number.isSafeInteger(number) && (number as number) >= 0;
+  if (!whole(good) || !whole(next) || next <= good) return undefined;
+  if (trial !== undefined && !(whole(trial.number) && whole(trial.starts) && trial.number < next)) return undefined;
+  return data as Generations;
+}
+
+/** The one to start with. */
+export function current({ good, trial }: Generations): number {
+  return trial?.number ?? good;
+}
+
+/** Generations whose text must be kept. */
+export function needed({ good, trial }: Generations): readonly number[] {
+  return [good, ...(trial === undefined ? [] : [trial.number])].filter((number) => number !== LOCAL);
+}
+
+/** The agent starts; `local` tells the contents of the file on the unit apart from others. */
+export function start(generations: Generations, local: string): Generations {
+  const { trial } = generations;
+  if (current(generations) !== LOCAL && generations.local !== undefined && generations.local !== local) {
+    const detail = 'the file on the unit was changed: it is in effect again';
+    return { good: LOCAL, next: generations.next, outcome: { generation: LOCAL, state: 'superseded', detail } };
+  }
+  if (trial === undefined) return generations;
+  if (trial.starts >= TRIAL_STARTS) {
+    return returned(generations, `the agent was started ${trial.starts} times without reaching the broker`);
+  }
+  return { ...generations, trial: { ...trial, starts: trial.starts + 1 } };
+}
+
+/** A configuration was sent and is sound: it is tried from the next start on. */
+export function take(generations: Generations, local: string): Generations {
+  const number = generations.next;
+  return {
+    ...generations,
+    trial: { number, starts: 0 },
+    next: number + 1,
+    local,
+    outcome: { generation: number, state: 'trial' },
+  };
+}
+
+/** The broker was reached with the one in effect. */
+export function proven(generations: Generations): Generations {
+  const { trial, ...rest } = generations;
+  if (trial === undefined) return generations;
+  return { ...rest, good: trial.number, outcome: { generation: trial.number, state: 'applied' } };
+}
+
+/** The one on trial does not work, `why` says what is wrong: the last good one takes its place. */
+export function returned(generations: Generations, why: string): Generations {
+  const { trial, ...rest } = generations;
+  if (trial === undefined) return generations;
+  const detail = `generation ${trial.number} was given up: ${why}`.slice(0, 256);
+  return { ...rest, outcome: { generation: rest.good, state: 'returned', detail } };
+}
+
+/** What the cloud is told. */
+export function told(generations: Generations): HelloConfiguration {
+  const state = current(generations) === LOCAL ? 'local' : 'applied';
+  return generations.outcome ?? { generation: current(generations), state };
+}

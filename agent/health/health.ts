@@ -1,0 +1,245 @@
+import type { HelloHealth } from '../../protocol/schema/hello.ts';
+import type { Clock, FrameSource, LinkEvents, OutboxStore, ReadingSource } from '../ports.ts';
+import { type ClassVitals, MeteredStore } from './metered-store.ts';
+import { Pulse } from './pulse.ts';
+import { type SourceVitals, SourceWatch } from './sources.ts';
+
+/** What only the machine can say of the process. */
+export interface ProcessVitals {
+  /** Memory that no other process shares, bytes; absent where the kernel does not say. */
+  readonly privateBytes?: number;
+  /** Resident memory, bytes. */
+  readonly residentBytes: number;
+  /** JavaScript heap in use, bytes. */
+  readonly heapBytes: number;
+  /** Processor time since the start, ms. */
+  readonly cpu: number;
+  /** Share of the time since it was asked last that the event loop was busy, 0 to 1. */
+  readonly busy: number;
+}
+
+/** What the agent counts. */
+export interface AgentVitals {
+  readonly readings: number;
+  /** Readings that were no possible value of their slot. */
+  readonly refused: number;
+  /** Defects that kept a batch or a tick from being worked off to the end. */
+  readonly faults: number;
+}
+
+/** What the journal counts, bytes and times. */
+export interface JournalVitals {
+  readonly written: number;
+  readonly flushes: number;
+  readonly failures: number;
+  readonly disk: number;
+  /** Bytes put on the medium, in whole pages. */
+  readonly flashed: number;
+}
+
+export type Mode = 'normal' | 'minimal';
+
+/** Everything that is known of the agent at one moment. */
+export interface HealthSnapshot {
+  readonly mode: Mode;
+  /** Why it is in minimal mode. */
+  readonly reason?: string;
+  /** UTC ms. */
+  readonly at: number;
+  /** Milliseconds since the start. */
+  readonly uptime: number;
+  /** Why the pipeline counts as stuck; absent: it moves. */
+  readonly stuck?: string;
+  readonly sources: readonly SourceVitals[];
+  readonly frames: number;
+  readonly dropped: number;
+  readonly agent: AgentVitals;
+  readonly outbox: readonly ClassVitals[];
+  readonly outboxRefused: number;
+  /** Commands by `Success`, `AlreadyDone` or the cause of their failure. */
+  readonly commands: Readonly<Record<string, number>>;
+  readonly link: LinkVitals;
+  readonly journal: JournalVitals;
+  readonly process: ProcessVitals;
+  /** How late a tick was at the worst in the last one to two minutes, ms. */
+  readonly delay: number;
+}
+
+export interface LinkVitals {
+  readonly connected: boolean;
+  /** Times it came up since the start. */
+  readonly connections: number;
+  /** Messages that the broker acknowledged. */
+  readonly published: number;
+  /** Their payload, bytes. */
+  readonly sent: number;
+}
+
+export interface HealthOptions {
+  readonly clock: Clock;
+  readonly process: () => ProcessVitals;
+  readonly mode?: Mode;
+  readonly reason?: string;
+}
+
+const NO_AGENT: AgentVitals = { readings: 0, refused: 0, faults: 0 };
+const NO_JOURNAL: JournalVitals = { written: 0, flushes: 0, failures: 0, disk: 0, flashed: 0 };
+
+/** Gathers what is known of a running agent. The roof lets sources, store and link pass through it. */
+export class Health {
+  readonly pulse: Pulse;
+  readonly #options: HealthOptions;
+  readonly #sources: SourceWatch;
+  readonly #startedAt: number;
+  #store: MeteredStore | undefined;
+  #agent: AgentVitals = NO_AGENT;
+  #inUse: () => boolean = () => false;
+  #journal: JournalVitals = NO_JOURNAL;
+  #connected = false;
+  #connections = 0;
+  #published = 0;
+  #sent = 0;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.monotonic();
+    this.#sources = new SourceWatch(options.clock);
+    this.pulse = new Pulse(options.clock, {
+      commitWait: () => this.#store?.commitWait ?? 0,
+      stuckSource: () => this.#sources.stuck(this.#inUse()),
+    });
+  }
+
+  /** Stands in for a source of frames. */
+  frames(name: string, source: FrameSource): FrameSource {
+    return this.#sources.frames(name, source);
+  }
+
+  /** Stands in for a source of readings. */
+  readings(name: string, source: ReadingSource): ReadingSource {
+    return this.#sources.readings(name, source);
+  }
+
+  /** Stands in for the store of the outbox; `journal` is what counts the bytes on the disk. */
+  store(store: OutboxStore, journal: JournalVitals = NO_JOURNAL): OutboxStore {
+    this.#store = new MeteredStore(store, this.#options.clock);
+    this.#journal = journal;
+    return this.#store;
+  }
+
+  /** Stands between the link and the core. */
+  events(core: LinkEvents): LinkEvents {
+    return {
+      up: () => {
+        this.#connected = true;
+        this.#connections++;
+        core.up();
+      },
+      down: (reason) => {
+        this.#connected = false;
+        core.down(reason);
+      },
+      message: (topic, payload, correlation) => core.message(topic, payload, correlation),
+    };
+  }
+
+  /** The core whose counters are read; `inUse` tells whether the car is awake and should be heard. */
+  attach(agent: AgentVitals, inUse: () => boolean = () => false): void {
+    this.#agent = agent;
+    this.#inUse = inUse;
+  }
+
+  /** The broker acknowledged a message. */
+  published(bytes: number): void {
+    this.#published++;
+    this.#sent += bytes;
+  }
+
+  snapshot(): HealthSnapshot {
+    const { clock, process, mode = 'normal', reason } = this.#options;
+    const stuck = this.pulse.stuck();
+    const sources = this.#sources.vitals;
+    const { readings, refused, faults } = this.#agent;
+    const { written, flushes, failures, disk, flashed } = this.#journal;
+    return {
+      mode,
+      ...(reason === undefined ? {} : { reason }),
+      at: Math.round(clock.now()),
+      uptime: clock.monotonic() - this.#startedAt,
+      ...(stuck === undefined ? {} : { stuck }),
+      sources,
+      frames: sources.reduce((sum, source) => sum + source.frames, 0),
+      dropped: sources.reduce((sum, source) => sum + droppedBy(source), 0),
+      agent: { readings, refused, faults },
+      outbox: this.#store?.waiting ?? [],
+      outboxRefused: this.#store?.refused ?? 0,
+      commands: Object.fromEntries(this.#store?.outcomes ?? []),
+      link: {
+        connected: this.#connected,
+        connections: this.#connections,
+        published: this.#published,
+        sent: this.#sent,
+      },
+      journal: { written, flushes, failures, disk, flashed },
+      process: process(),
+      delay: this.pulse.delay,
+    };
+  }
+
+  /** The same for the cloud, in the few bytes of a `hello`. */
+  hello(): HelloHealth {
+    return compact(this.snapshot());
+  }
+}
+
+/** Frames that a source lost: refused by a full queue, or not of its format. */
+export function droppedBy({ counts }: Pick<SourceVitals, 'counts'>): number {
+  return (counts['dropped'] ?? 0) + (counts['malformed'] ?? 0) + (counts['overruns'] ?? 0);
+}
+
+/** Members that are 0 or empty are left out: nearly all are, nearly always. */
+export function compact(snapshot: HealthSnapshot): HelloHealth {
+  const { agent, link, journal, process } = snapshot;
+  const counts = {
+    frames: snapshot.frames,
+    dropped: snapshot.dropped,
+    refused: agent.refused,
+    faults: agent.faults,
+    sent: link.sent,
+    written: journal.written,
+    delay: Math.round(snapshot.delay),
+    connections: link.connections,
+  };
+  const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1000));
+  return {
+    uptime: seconds(snapshot.uptime),
+    memory: Math.round((process.privateBytes ?? process.residentBytes) / 1024),
+    cpu: seconds(process.cpu),
+    ...Object.fromEntries(Object.entries(counts).filter(([, value]) => value > 0)),
+    ...(snapshot.stuck === undefined ? {} : { stuck: snapshot.stuck.slice(0, 256) }),
+    ...(snapshot.sources.length === 0
+      ? {}
+      : {
+          sources: snapshot.sources.slice(0, 32).map(({ name, state, reason, silence, ...source }) => ({
+            name: name.slice(0, 64),
+            state,
+            ...(reason === undefined ? {} : { reason: reason.slice(0, 128) }),
+            ...(silence === undefined ? {} : { silence: seconds(silence) }),
+            ...(droppedBy(source) === 0 ? {} : { dropped: droppedBy(source) }),
+          })),
+        }),
+    ...(snapshot.outbox.length === 0
+      ? {}
+      : {
+          outbox: snapshot.outbox.map(({ class: priority, count, bytes, oldest }) => ({
+            class: priority,
+            count,
+            bytes,
+            ...(oldest === undefined ? {} : { oldest: seconds(snapshot.at - oldest) }),
+          })),
+        }),
+    ...(Object.keys(snapshot.commands).length === 0
+      ? {}
+      : { commands: Object.entries(snapshot.commands).map(([outcome, count]) => ({ outcome, count })) }),
+  };
+}

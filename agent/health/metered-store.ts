@@ -1,0 +1,159 @@
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import type { Clock, OutboxEntry, OutboxReference, OutboxStore } from '../ports.ts';
+
+/** What waits in one priority class. */
+export interface ClassVitals {
+  readonly class: number;
+  readonly count: number;
+  /** Payload, bytes. */
+  readonly bytes: number;
+  /** `at` of the oldest, UTC ms; absent: nothing waits. */
+  readonly oldest?: number;
+}
+
+interface Waiting {
+  count: number;
+  bytes: number;
+  /** No entry below this number waits. */
+  lowest: number;
+}
+
+/** States after which a command is over. */
+const FINAL: ReadonlySet<string> = new Set(['Success', 'AlreadyDone', 'Failed']);
+
+/**
+ * Stands in for the store of an outbox: counts what waits by class, which commands were answered how, and for how long
+ * the oldest commit has been waited for.
+ */
+export class MeteredStore implements OutboxStore {
+  readonly #store: OutboxStore;
+  readonly #clock: Clock;
+  readonly #classes = new Map<number, Waiting>();
+  readonly #outcomes = new Map<string, number>();
+  /** Monotonic times at which the commits under way were asked for, oldest first. */
+  readonly #underWay = new Set<{ readonly since: number }>();
+  /** Payload that was put in since the start, bytes. */
+  appended = 0;
+  /** Commits that the disk refused. */
+  refused = 0;
+
+  constructor(store: OutboxStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    for (const entry of store.entries()) this.#add(entry.class, entry.seq, entry.bytes);
+  }
+
+  get volatile(): boolean {
+    return this.#store.volatile === true;
+  }
+
+  get bytes(): number {
+    return this.#store.bytes;
+  }
+
+  /** By class, those in which something waits. */
+  get waiting(): readonly ClassVitals[] {
+    return [...this.#classes]
+      .filter(([, { count }]) => count > 0)
+      .sort(([a], [b]) => a - b)
+      .map(([priority, line]) => {
+        const oldest = this.#oldest(priority, line)?.at;
+        return {
+          class: priority,
+          count: line.count,
+          bytes: line.bytes,
+          ...(oldest === undefined ? {} : { oldest }),
+        };
+      });
+  }
+
+  /** Commands that were finished since the start, by `Success`, `AlreadyDone` or the cause of their failure. */
+  get outcomes(): ReadonlyMap<string, number> {
+    return this.#outcomes;
+  }
+
+  /** Milliseconds that the oldest commit under way has been waited for; 0: none is. */
+  get commitWait(): number {
+    for (const { since } of this.#underWay) return this.#clock.monotonic() - since;
+    return 0;
+  }
+
+  entries(): Iterable<OutboxReference> {
+    return this.#store.entries();
+  }
+
+  reference(priority: number, seq: number): OutboxReference | undefined {
+    return this.#store.reference(priority, seq);
+  }
+
+  load(priority: number, seq: number): OutboxEntry | undefined {
+    return this.#store.load(priority, seq);
+  }
+
+  nextSeq(priority: number): number {
+    return this.#store.nextSeq(priority);
+  }
+
+  append(entry: OutboxEntry): void {
+    this.#store.append(entry);
+    this.appended += entry.payload.length;
+    this.#add(entry.class, entry.seq, entry.payload.length);
+    if (entry.kind === 'remote') this.#note(entry.payload);
+  }
+
+  acknowledge(priority: number, seq: number): void {
+    const reference = this.#store.reference(priority, seq);
+    const line = this.#classes.get(priority);
+    if (reference !== undefined && line !== undefined) {
+      line.count--;
+      line.bytes -= reference.bytes;
+    }
+    this.#store.acknowledge(priority, seq);
+  }
+
+  async commit(): Promise<void> {
+    const commit = { since: this.#clock.monotonic() };
+    this.#underWay.add(commit);
+    try {
+      await this.#store.commit();
+    } catch (error) {
+      this.refused++;
+      throw error;
+    } finally {
+      this.#underWay.delete(commit);
+    }
+  }
+
+  #add(priority: number, seq: number, bytes: number): void {
+    const line = this.#classes.get(priority) ?? { count: 0, bytes: 0, lowest: seq };
+    line.count++;
+    line.bytes += bytes;
+    line.lowest = Math.min(line.lowest, seq);
+    this.#classes.set(priority, line);
+  }
+
+  /** Each number is passed over once, however often this is asked. */
+  #oldest(priority: number, line: Waiting): OutboxReference | undefined {
+    const end = this.#store.nextSeq(priority);
+    for (; line.lowest < end; line.lowest++) {
+      const reference = this.#store.reference(priority, line.lowest);
+      if (reference !== undefined) return reference;
+    }
+    return undefined;
+  }
+
+  #note(payload: Uint8Array): void {
+    let report: RemoteReport;
+    try {
+      report = decodeMessage(payload).body as RemoteReport;
+    } catch (error) {
+      // The message is kept and sent as it is; only this count is without it.
+      if (error instanceof VigieError) return;
+      throw error;
+    }
+    const { status, failureCause = status } = report;
+    if (FINAL.has(status)) this.#outcomes.set(failureCause, (this.#outcomes.get(failureCause) ?? 0) + 1);
+  }
+}

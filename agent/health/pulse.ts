@@ -1,0 +1,79 @@
+import type { Clock } from '../ports.ts';
+
+/** A tick that is this late means that the event loop, or the agent, stands still, ms. */
+export const LATE = 15_000;
+/** A commit that neither succeeds nor fails for so long, ms: the slowest flash takes some seconds. */
+export const UNCOMMITTED = 30_000;
+/** The delay is told of one to two such windows, ms. */
+const WINDOW = 60_000;
+
+/** What the pulse looks at beside the tick. */
+export interface PulseParts {
+  /** Milliseconds that the oldest commit has been waited for; 0: none is under way. */
+  readonly commitWait: () => number;
+  /** Why a source counts as stuck; undefined: none does. */
+  readonly stuckSource: () => string | undefined;
+}
+
+/**
+ * Says whether the pipeline moves. The tick of the agent beats it, so nothing that stops the tick, or that the tick
+ * waits for, leaves it beating.
+ */
+export class Pulse {
+  readonly #clock: Clock;
+  readonly #parts: PulseParts;
+  #lastTick: number | undefined;
+  #ticks = 0;
+  /** The worst lateness of the window that goes on, and of the one before. */
+  #worst = 0;
+  #worstBefore = 0;
+  #windowSince = 0;
+  /** The agent looks around this often, ms; longer while the car sleeps. */
+  #interval = 1_000;
+
+  constructor(clock: Clock, parts: PulseParts) {
+    this.#clock = clock;
+    this.#parts = parts;
+  }
+
+  /** Ticks since the start. */
+  get ticks(): number {
+    return this.#ticks;
+  }
+
+  /** The tick of the agent ran to its end. */
+  ticked(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#windowSince >= WINDOW) {
+      this.#worstBefore = this.#worst;
+      this.#worst = 0;
+      this.#windowSince = now;
+    }
+    if (this.#lastTick !== undefined) this.#worst = Math.max(this.#worst, now - this.#lastTick - this.#interval);
+    this.#lastTick = now;
+    this.#ticks++;
+  }
+
+  /** From now on ticks come this far apart, ms: 1,000 in a car that is awake. */
+  expectEvery(interval: number): void {
+    this.#interval = interval;
+    // The tick that was under way came by the interval before.
+    this.#lastTick = undefined;
+  }
+
+  /** How late a tick was at the worst in the last one to two minutes, ms: the event loop's delay, without a timer. */
+  get delay(): number {
+    return Math.max(this.#worst, this.#worstBefore);
+  }
+
+  /** Why the pipeline counts as stuck; undefined: it moves. */
+  stuck(): string | undefined {
+    if (this.#lastTick !== undefined) {
+      const late = this.#clock.monotonic() - this.#lastTick - this.#interval;
+      if (late > LATE) return `the agent has not looked around for ${Math.round((late + this.#interval) / 1000)} s`;
+    }
+    const wait = this.#parts.commitWait();
+    if (wait > UNCOMMITTED) return `a commit of the outbox has been under way for ${Math.round(wait / 1000)} s`;
+    return this.#parts.stuckSource();
+  }
+}

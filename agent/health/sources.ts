@@ -1,0 +1,145 @@
+import type { Clock, FrameSource, ReadingSink, ReadingSource, SourceHealth } from '../ports.ts';
+
+/** What is known of one source. */
+export interface SourceVitals {
+  readonly name: string;
+  readonly state: SourceHealth['state'];
+  /** Why it waits. */
+  readonly reason?: string;
+  /** Frames, or for a source of readings the moments at which it delivered. */
+  readonly frames: number;
+  /** Milliseconds since it delivered; absent: never. */
+  readonly silence?: number;
+  /** Its own counts since the start, by name. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** A source may take this long to open before it counts as stuck, ms: serial adapters search for half a minute. */
+const OPENING = 180_000;
+/**
+ * A source that delivered, says that it runs and is silent for so long in a car that is in use is stuck, ms. Long
+ * enough that a broken wire, which looks the same from here, brings at most two restarts in ten minutes.
+ */
+const SILENCE = 300_000;
+
+/** Stands in for a source and counts what goes through. */
+class Meter {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #health: (() => SourceHealth) | undefined;
+  #frames = 0;
+  #last: number | undefined;
+  #openingSince: number | undefined;
+
+  constructor(name: string, clock: Clock, health: (() => SourceHealth) | undefined) {
+    this.name = name;
+    this.#clock = clock;
+    this.#health = health;
+  }
+
+  readonly delivered = (frames: number): void => {
+    this.#frames += frames;
+    this.#last = this.#clock.monotonic();
+  };
+
+  vitals(): SourceVitals {
+    const { state, reason, counts } = this.#health?.() ?? { state: 'running', reason: undefined, counts: {} };
+    return {
+      name: this.name,
+      state,
+      ...(reason === undefined ? {} : { reason }),
+      frames: this.#frames,
+      ...(this.#last === undefined ? {} : { silence: this.#clock.monotonic() - this.#last }),
+      counts,
+    };
+  }
+
+  stuck(inUse: boolean): string | undefined {
+    const { state, silence } = this.vitals();
+    const now = this.#clock.monotonic();
+    this.#openingSince = state === 'opening' ? (this.#openingSince ?? now) : undefined;
+    if (this.#openingSince !== undefined && now - this.#openingSince > OPENING) {
+      return `source ${this.name} has been opening for ${seconds(now - this.#openingSince)}`;
+    }
+    // What never delivered since this start is a matter of wires, which no restart mends; a source without word of its
+    // own, such as a log, may have come to its end.
+    const claims = this.#health !== undefined && state === 'running';
+    if (inUse && claims && silence !== undefined && silence > SILENCE) {
+      return `source ${this.name} says that it runs and gave nothing for ${seconds(silence)}`;
+    }
+    return undefined;
+  }
+}
+
+/** Counts what the sources of an agent deliver, and tells which of them are stuck. */
+export class SourceWatch {
+  readonly #clock: Clock;
+  readonly #meters: Meter[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Stands in for a source of frames. */
+  frames(name: string, source: FrameSource): FrameSource {
+    const meter = this.#meter(name, source.health?.bind(source));
+    return {
+      get buses() {
+        return source.buses;
+      },
+      start: (receive) =>
+        source.start((batch) => {
+          meter.delivered(batch.count);
+          receive(batch);
+        }),
+      stop: () => source.stop(),
+      ...(source.health === undefined ? {} : { health: source.health.bind(source) }),
+    };
+  }
+
+  /** Stands in for a source of readings. */
+  readings(name: string, source: ReadingSource): ReadingSource {
+    const meter = this.#meter(name, source.health?.bind(source));
+    return {
+      ...(source.apart === undefined ? {} : { apart: source.apart }),
+      start: (wanted, sink) => source.start(wanted, counted(sink, meter)),
+      stop: () => source.stop(),
+      ...(source.health === undefined ? {} : { health: source.health.bind(source) }),
+    };
+  }
+
+  get vitals(): readonly SourceVitals[] {
+    return this.#meters.map((meter) => meter.vitals());
+  }
+
+  /** Why a source counts as stuck; undefined: none does. A source that says why it waits is not stuck. */
+  stuck(inUse: boolean): string | undefined {
+    for (const meter of this.#meters) {
+      const why = meter.stuck(inUse);
+      if (why !== undefined) return why;
+    }
+    return undefined;
+  }
+
+  #meter(name: string, health: (() => SourceHealth) | undefined): Meter {
+    const taken = this.#meters.filter((other) => other.name === name || other.name.startsWith(`${name} `)).length;
+    const meter = new Meter(taken === 0 ? name : `${name} ${taken + 1}`, this.#clock, health);
+    this.#meters.push(meter);
+    return meter;
+  }
+}
+
+function counted(sink: ReadingSink, meter: Meter): ReadingSink {
+  return {
+    reading: (signal, value, raw, at) => sink.reading(signal, value, raw, at),
+    settled: (at) => {
+      meter.delivered(1);
+      sink.settled(at);
+    },
+    alive: (signals, at) => sink.alive(signals, at),
+  };
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}

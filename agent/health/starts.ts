@@ -1,0 +1,53 @@
+/**
+ * Starts of the agent, and whether it keeps crashing. Times are those of the machine since its boot, which no step of
+ * the clock and no flat battery confuses: what ended with the machine itself, by a power cut, is no crash.
+ */
+
+/** One start of the agent. */
+export interface Run {
+  /** Which boot of the machine it was in. */
+  readonly boot: string;
+  /** Milliseconds since that boot. */
+  readonly at: number;
+  /** It ended because it was told to. */
+  readonly ended?: true;
+}
+
+/** So many crashes … */
+export const CRASHES = 3;
+/** … within so long, ms, and the agent starts in its minimal mode. */
+export const WITHIN = 15 * 60_000;
+/** It stays there for so long, ms, and then tries again. */
+export const STAY = 15 * 60_000;
+/** Runs that are remembered. */
+const REMEMBERED = 16;
+
+/** Crashes that count at a start at this moment. */
+export function crashes(runs: readonly Run[], { boot, at }: Pick<Run, 'boot' | 'at'>): number {
+  return runs.filter((run) => run.ended !== true && run.boot === boot && run.at <= at && at - run.at < WITHIN).length;
+}
+
+/** How long to wait before starting after so many crashes, ms: 1 s, 4 s, and then the minimal mode needs none. */
+export function backOff(count: number): number {
+  return count >= CRASHES ? 0 : count * count * 1000;
+}
+
+export function begun(runs: readonly Run[], run: Run): readonly Run[] {
+  return [...runs, run].slice(-REMEMBERED);
+}
+
+/** The latest run ends as it should. */
+export function ended(runs: readonly Run[]): readonly Run[] {
+  const last = runs.at(-1);
+  return last === undefined ? runs : [...runs.slice(0, -1), { ...last, ended: true }];
+}
+
+/** `data`, when it is a list of runs. */
+export function readRuns(data: unknown): readonly Run[] | undefined {
+  if (!Array.isArray(data)) return undefined;
+  const sound = data.every((run: unknown) => {
+    const { boot, at } = (run ?? {}) as Partial<Run>;
+    return typeof boot === 'string' && typeof at === 'number' && Number.isFinite(at);
+  });
+  return sound ? (data as readonly Run[]) : undefined;
+}

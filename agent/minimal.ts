@@ -1,0 +1,188 @@
+import { VigieError } from '../protocol/errors.ts';
+import type { Hello } from '../protocol/schema/hello.ts';
+import type { ClockQuality } from '../protocol/schema/message.ts';
+import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
+import type { CommandKind } from '../protocol/schema/remote.ts';
+import { downKind } from '../protocol/topics.ts';
+import { Outbox } from './outbox/outbox.ts';
+import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
+import { admit, logUnanswered } from './remotes/admission.ts';
+import type { Affair } from './remotes/affair.ts';
+import { Ledger, type LedgerData } from './remotes/ledger.ts';
+import { type Progress, Reports } from './remotes/reports.ts';
+
+/** It looks around this often, ms. */
+const TICK = 1_000;
+/** Messages looked at per second; more are dropped. */
+const RATE = 5;
+/** Clocks of sender and car may differ by this much, ms. */
+const SKEW = 5 * 60_000;
+/** At the end the last acknowledgements are waited for this long, ms. */
+const FAREWELL = 3_000;
+/** Key of the ledger's copy in {@link Memory}. */
+const COPY = 'remotes';
+
+export interface MinimalPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly link: Link;
+  readonly store: OutboxStore;
+  readonly memory: Pick<Memory, 'recall'>;
+  readonly verifier: SignatureVerifier;
+  readonly ledger: Document<LedgerData>;
+  /** Commands that are carried out all the same, by kind. */
+  readonly affairs: ReadonlyMap<CommandKind, Affair>;
+  /** Called after each look around. */
+  readonly ticked: () => void;
+}
+
+export interface MinimalOptions {
+  readonly vin: string;
+  readonly version: string;
+  readonly boot: number;
+  readonly profile: string;
+  /** Why the agent is in this mode. */
+  readonly reason: string;
+  readonly quality: () => ClockQuality;
+  readonly window: () => number;
+  /** Bound of the outbox, bytes. */
+  readonly limit: number;
+  /** What a hello says beside who speaks. */
+  readonly more: () => Partial<Hello>;
+}
+
+/**
+ * What is left of the agent when it does not stay up: no source, no Status, no recorder. It is connected, says why it
+ * is so, empties the outbox, and takes the commands that may mend it; every other is answered with a failure.
+ */
+export class MinimalAgent implements LinkEvents {
+  readonly #ports: MinimalPorts;
+  readonly #options: MinimalOptions;
+  readonly #outbox: Outbox;
+  readonly #ledger: Ledger;
+  readonly #reports: Reports;
+  readonly #startedAt: number;
+  #cancelTick: (() => void) | undefined;
+  #greeted = false;
+  #stopping = false;
+  #second = { number: 0, count: 0 };
+
+  constructor(ports: MinimalPorts, options: MinimalOptions) {
+    const { clock, log, link, store } = ports;
+    this.#ports = ports;
+    this.#options = options;
+    this.#startedAt = Math.round(clock.now());
+    this.#outbox = new Outbox(store, link, clock, log, options);
+    this.#ledger = new Ledger(ports.ledger);
+    this.#ledger.recall(ports.memory.recall(COPY));
+    // Programs and the like stay as the whole agent left them.
+    this.#ledger.keep(() => this.#ledger.kept);
+    this.#reports = new Reports({ ledger: this.#ledger, publisher: this.#outbox, log, now: () => clock.now() });
+  }
+
+  /** Messages not yet acknowledged by the broker. */
+  get waiting(): number {
+    return this.#outbox.waiting;
+  }
+
+  start(): void {
+    this.#cancelTick = this.#ports.clock.after(TICK, () => {
+      this.start();
+      this.#ports.ticked();
+    });
+  }
+
+  up(): void {
+    if (this.#stopping) return;
+    if (!this.#greeted) this.hello();
+    this.#greeted = true;
+    this.#outbox.linkUp();
+    this.#ports.log.info('link up', { waiting: this.waiting });
+  }
+
+  down(reason: string): void {
+    if (!this.#stopping) this.#ports.log.warn('link down', { reason, waiting: this.waiting });
+  }
+
+  message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
+    const kind = downKind(this.#options.vin, topic);
+    if (this.#stopping || kind === undefined || kind === 'ack' || !this.#admits()) return;
+    this.#receive(payload, correlation).catch((error: Error) =>
+      this.#ports.log.error('a command ended in an error', { error: error.message }),
+    );
+  }
+
+  /** Says who speaks, and why so little. */
+  hello(): void {
+    const { version, boot, profile, reason, more } = this.#options;
+    this.#outbox.put('hello', {
+      version,
+      protocol: PROTOCOL_VERSION,
+      boot,
+      profile,
+      startedAt: this.#startedAt,
+      ...more(),
+      mode: 'minimal',
+      reason: reason.slice(0, 256),
+    });
+  }
+
+  /** Resolves when what is open is on disk and, while connected, acknowledged. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#cancelTick?.();
+    this.#reports.stop();
+    let cancel: () => void = () => undefined;
+    const patience = new Promise<void>((resolve) => {
+      cancel = this.#ports.clock.after(FAREWELL, resolve);
+    });
+    const settled = this.#outbox.settled().catch((error: Error) => {
+      this.#ports.log.error('the outbox could not be settled', { error: error.message });
+    });
+    await Promise.race([settled, patience]);
+    cancel();
+    this.#outbox.close();
+  }
+
+  #admits(): boolean {
+    const number = Math.floor(this.#ports.clock.monotonic() / 1000);
+    if (number !== this.#second.number) this.#second = { number, count: 0 };
+    return ++this.#second.count <= RATE;
+  }
+
+  /** The checks of the whole agent, in its order (docs/commands.md), as far as they concern the agent itself. */
+  async #receive(payload: Uint8Array, correlation: Uint8Array | undefined): Promise<void> {
+    const { log, affairs, clock, verifier } = this.#ports;
+    const { vin, quality } = this.#options;
+    const admitted = admit(payload, { vin, verifier });
+    if ('code' in admitted) return logUnanswered(log, admitted);
+    const { command, key, rights } = admitted;
+    const { id, kind, issued, expires } = command;
+    const progress = (record: Progress['record']): Progress => ({ record, correlation, untold: new Set() });
+    const known = this.#ledger.find(id);
+    if (known !== undefined) return this.#reports.tell(progress(known));
+    if (this.#ledger.forgot(issued) || !this.#ledger.use(key, command.counter)) {
+      return logUnanswered(log, { code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
+    }
+    const now = clock.now();
+    const blank = progress({ id, type: kind, action: '', status: 'Accepted', at: now });
+    const affair = affairs.get(kind);
+    if (!rights.includes(kind)) {
+      return this.#reports.fail(blank, { code: 'command.forbidden', detail: `the key has no right to ${kind}` });
+    }
+    if (affair === undefined) {
+      const detail = `the agent is in its minimal mode: ${this.#options.reason}`;
+      return this.#reports.fail(blank, { code: 'command.unsupported', detail });
+    }
+    if (quality() === 'none' || now > expires || issued > now + SKEW) {
+      return this.#reports.fail(blank, { code: 'command.expired', detail: 'it is late, or the car does not know' });
+    }
+    try {
+      await affair(command.body, now);
+    } catch (error) {
+      const code = error instanceof VigieError ? error.code : 'command.interrupted';
+      return this.#reports.fail(blank, { code, detail: (error as Error).message });
+    }
+    await this.#reports.advance(blank, 'Success');
+  }
+}

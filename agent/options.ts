@@ -1,0 +1,76 @@
+/** What an agent is built of, and what is set for it. */
+import type { Deflate } from '../protocol/columns/deflate.ts';
+import type { ClockQuality } from '../protocol/schema/message.ts';
+import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { Couriers } from './callbacks/courier.ts';
+import type { DeliveryBounds } from './callbacks/distribution.ts';
+import type { Overseer } from './health/overseer.ts';
+import type {
+  Actuator,
+  Clock,
+  Document,
+  Link,
+  Log,
+  Memory,
+  OutboxStore,
+  RecordStore,
+  SignatureVerifier,
+  TrustKeeper,
+} from './ports.ts';
+import type { PowerRules } from './power.ts';
+import type { Affair } from './remotes/affair.ts';
+import type { LedgerData } from './remotes/ledger.ts';
+import type { Limits } from './remotes/power.ts';
+import type { Signer } from './remotes/requests.ts';
+
+export interface AgentPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly link: Link;
+  readonly store: OutboxStore;
+  readonly actuator: Actuator;
+  readonly verifier: SignatureVerifier;
+  /** The unit's own key, for commands that are asked for at its interface. */
+  readonly signer?: Signer;
+  /** Changes the keys of `verifier`; without it commands cannot. */
+  readonly keys?: TrustKeeper;
+  readonly ledger: Document<LedgerData>;
+  /** Status, channels and the recorders' state, in the commits of `store`. */
+  readonly memory: Memory;
+  /** Records for readers, in the commits of `store`. */
+  readonly records: RecordStore;
+  /** How notifications leave the car; a channel that is not there is refused. */
+  readonly couriers?: Couriers;
+  /** What commands may ask of what stands around the agent, by kind. */
+  readonly affairs?: ReadonlyMap<CommandKind, Affair>;
+  /** Watches whether the agent moves, and says in a hello how it fares. */
+  readonly overseer?: Overseer;
+  /** Compresses telemetry; default: the portable one. */
+  readonly deflate?: Deflate;
+  /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
+  readonly waker?: (at: number, due: () => void) => () => void;
+}
+
+export interface AgentOptions {
+  readonly vin: string;
+  readonly version: string;
+  /** Counts the starts of this agent. */
+  readonly boot: number;
+  readonly quality: () => ClockQuality;
+  readonly window: () => number;
+  /** Bound of the outbox, bytes. */
+  readonly limit: number;
+  /** Readings and waypoints travel together for so long, ms: the longer, the fewer bytes. Default: a minute. */
+  readonly batch?: number;
+  /** While it is awake it says hello so often, ms; default: only when there is a reason to. */
+  readonly helloEvery?: number;
+  readonly power?: Partial<PowerRules>;
+  readonly callbacks?: Partial<DeliveryBounds>;
+  /** What the car is called at the interface; default: its VIN, in the fleet `local`. */
+  readonly vid?: string;
+  readonly fleetId?: string;
+  /** Bounds on commands. */
+  readonly limits?: Partial<Limits>;
+  /** Time zone of programs that name none, of the IANA data base. */
+  readonly zone?: string;
+}

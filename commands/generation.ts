@@ -1,0 +1,240 @@
+/** The configuration an agent runs with: the file on the unit, or one that was sent, with the way back. */
+import { dirname, join } from 'node:path';
+import { contentsOf, fingerprint, GenerationFiles } from '../adapters/service/generation-files.ts';
+import { openDocument } from '../adapters/store/index.ts';
+import {
+  current,
+  type Generations,
+  LOCAL,
+  needed,
+  noGenerations,
+  proven,
+  readGenerations,
+  returned,
+  start,
+  TRIAL,
+  take,
+  told,
+} from '../agent/configuration/generations.ts';
+import type { Clock, Document, Log } from '../agent/ports.ts';
+import type { Affair } from '../agent/remotes/affair.ts';
+import { type Configuration, loadConfiguration } from '../config/configuration.ts';
+import type { Environment } from '../config/environment.ts';
+import { checkInputs } from '../config/inputs.ts';
+import { decodeBody } from '../protocol/command.ts';
+import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
+import { VigieError } from '../protocol/errors.ts';
+import type { HelloConfiguration } from '../protocol/schema/hello.ts';
+import { inspectVehicle, type Vehicle } from './vehicle.ts';
+
+/** After the answer to the command is on its way, ms. */
+const COURTESY = 3_000;
+
+export interface ConfigurationsParts {
+  /** The file on the unit. */
+  readonly file: string;
+  /** Directory of the records. */
+  readonly data: string;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Chosen {
+  readonly configuration: Configuration;
+  readonly vehicle: Vehicle;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Everything that `vigie check -c` looks at; of the profile only the errors are told. */
+export function inspect(path: string, environment: Environment, folder?: string): Partial<Chosen> {
+  const { configuration, diagnostics } = loadConfiguration(path, environment, folder);
+  if (configuration === undefined) return { diagnostics };
+  const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
+  const all = [
+    ...diagnostics,
+    ...faults,
+    ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)),
+  ];
+  return { ...(failed(all) || vehicle === undefined ? {} : { configuration, vehicle }), diagnostics: all };
+}
+
+export class Configurations {
+  readonly #parts: ConfigurationsParts;
+  readonly #files: GenerationFiles;
+  readonly #document: Document<Generations>;
+  #state: Generations;
+  #running: Configuration | undefined;
+  #again: (why: string) => void = () => undefined;
+  #cancel: () => void = () => undefined;
+  /** Resolves with the reason when the agent is to be started anew. */
+  readonly changed: Promise<string>;
+
+  private constructor(parts: ConfigurationsParts, files: GenerationFiles, document: Document<Generations>) {
+    this.#parts = parts;
+    this.#files = files;
+    this.#document = document;
+    this.#state = readGenerations(document.data) ?? noGenerations;
+    this.changed = new Promise((resolve) => {
+      this.#again = resolve;
+    });
+  }
+
+  /** Rejects with `store.failed` when the folder of the generations cannot be made. */
+  static async open(parts: ConfigurationsParts): Promise<Configurations> {
+    const { data, log } = parts;
+    const files = new GenerationFiles(join(data, 'configuration'));
+    const document = await openDocument<Generations>(join(data, 'configuration.json'), noGenerations, {
+      log,
+      accept: readGenerations,
+    });
+    return new Configurations(parts, files, document);
+  }
+
+  /**
+   * The configuration to start with. What cannot be used gives way to the last that could, with a warning.
+   * @throws VigieError `configuration.wrong` when there is none
+   */
+  async choose(): Promise<Chosen> {
+    const { file, environment, log } = this.#parts;
+    const folder = dirname(file);
+    await this.#keep(start(this.#state, this.#edited()));
+    if (current(this.#state) !== LOCAL) {
+      const { diagnostics, ...sent } = inspect(this.#files.path(current(this.#state)), environment, folder);
+      if (usable(sent)) return this.#run({ ...sent, diagnostics: diagnostics ?? [] });
+      log.error('the configuration that was sent cannot be used', { error: said(diagnostics) });
+      if (this.#state.trial !== undefined) {
+        await this.giveUp(`it cannot be used any more: ${said(diagnostics)}`);
+        return this.choose();
+      }
+    }
+    const { diagnostics = [], ...local } = inspect(file, environment);
+    if (usable(local)) return this.#run({ ...local, diagnostics });
+    const { diagnostics: _older, ...copy } = inspect(this.#files.localCopy, environment, folder);
+    if (!usable(copy)) return this.#refuse(diagnostics);
+    log.error('the configuration has errors; the last one that was good is used', { error: said(diagnostics) });
+    return this.#run({ ...copy, diagnostics });
+  }
+
+  /** The broker was reached with the configuration that runs. */
+  async reached(): Promise<void> {
+    this.#cancel();
+    if (this.#state.trial !== undefined) {
+      await this.#keep(proven(this.#state));
+      this.#parts.log.info('the configuration that was sent is good', { generation: this.#state.good });
+      this.#files.keepOnly(needed(this.#state));
+    }
+    if (this.#running?.file !== this.#parts.file) return;
+    const text = contentsOf(this.#parts.file);
+    if (text !== undefined && text !== this.#files.read(this.#files.localCopy)) {
+      this.#files.write(this.#files.localCopy, text);
+    }
+  }
+
+  /** Whether a configuration is on trial. */
+  get trying(): boolean {
+    return this.#state.trial !== undefined;
+  }
+
+  /** The configuration on trial does not work. */
+  async giveUp(why: string): Promise<void> {
+    this.#cancel();
+    this.#parts.log.error('the configuration that was sent is given up', { why });
+    await this.#keep(returned(this.#state, why));
+  }
+
+  /** Waits no longer for the broker. */
+  close(): void {
+    this.#cancel();
+  }
+
+  /** What the cloud is told. */
+  get told(): HelloConfiguration {
+    return told(this.#state);
+  }
+
+  /** Carries out a command of kind `Configuration`: checked as `vigie check` does, kept, and tried by a new start. */
+  readonly affair: Affair = async (body) => {
+    const { configuration: text } = decodeBody('Configuration', body);
+    const { file, environment, log, clock } = this.#parts;
+    const running = current(this.#state) === LOCAL ? file : this.#files.path(current(this.#state));
+    // The command came again, after a power cut: it was carried out.
+    if (contentsOf(running) === text) return;
+    this.#files.write(this.#files.candidate, text);
+    const { configuration, diagnostics } = inspect(this.#files.candidate, environment, dirname(file));
+    if (configuration === undefined) throw new VigieError('configuration.wrong', said(diagnostics));
+    const { vin, data } = this.#running ?? configuration;
+    if (configuration.vin !== vin || configuration.data !== data) {
+      throw new VigieError(
+        'configuration.wrong',
+        'vin and data stay what they are; only a person at the unit sets them',
+      );
+    }
+    const next = take(this.#state, this.#local);
+    this.#files.write(this.#files.path(current(next)), text);
+    await this.#document.write(next);
+    this.#state = next;
+    log.info('a configuration was sent; the agent is started with it', { generation: current(next) });
+    // The answer goes first.
+    clock.after(COURTESY, () => this.#again('another configuration'));
+  };
+
+  #run(chosen: Chosen): Chosen {
+    const { clock } = this.#parts;
+    this.#running = chosen.configuration;
+    if (this.#state.trial !== undefined) {
+      const minutes = TRIAL / 60_000;
+      this.#cancel = clock.after(TRIAL, () => {
+        this.giveUp(`the broker was not reached within ${minutes} minutes`).then(
+          () => this.#again('the last good configuration'),
+          (error: Error) => this.#parts.log.error('the way back failed', { error: error.message }),
+        );
+      });
+    }
+    return chosen;
+  }
+
+  #refuse(diagnostics: readonly Diagnostic[]): never {
+    for (const diagnostic of diagnostics) process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
+    throw new VigieError('configuration.wrong', 'the configuration has errors', { where: this.#parts.file });
+  }
+
+  /** What tells a sound file on the unit from the one before: one with errors takes nothing's place. */
+  #edited(): string {
+    const { file, environment } = this.#parts;
+    const { local = this.#local } = this.#state;
+    if (current(this.#state) === LOCAL || local === this.#local) return local;
+    return inspect(file, environment).configuration === undefined ? local : this.#local;
+  }
+
+  get #local(): string {
+    return fingerprint(contentsOf(this.#parts.file));
+  }
+
+  /** A disk that refuses keeps nothing from running: what is in effect now is known, and the next start looks again. */
+  async #keep(state: Generations): Promise<void> {
+    if (state === this.#state) return;
+    this.#state = state;
+    try {
+      await this.#document.write(state);
+    } catch (error) {
+      this.#parts.log.error('which configuration is in effect is not on disk', { error: (error as Error).message });
+    }
+  }
+}
+
+function usable(found: Omit<Partial<Chosen>, 'diagnostics'>): found is Omit<Chosen, 'diagnostics'> {
+  return found.configuration !== undefined && found.vehicle !== undefined;
+}
+
+function failed(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === 'error');
+}
+
+/** The errors among findings, in one text. */
+function said(diagnostics: readonly Diagnostic[] = []): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return errors
+    .map(({ line, message, fix }) => `line ${line}: ${message}${fix === undefined ? '' : ` (${fix})`}`)
+    .join('; ');
+}

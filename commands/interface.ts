@@ -1,0 +1,149 @@
+/** The HTTP interface of a running agent. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { FleetGate } from '../adapters/http/access/fleet.ts';
+import { LocalGate } from '../adapters/http/access/local.ts';
+import { hashPassword, readPasswordHash } from '../adapters/http/access/password.ts';
+import type { Gate } from '../adapters/http/access/presented.ts';
+import { keysByAddress, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
+import { UserGate } from '../adapters/http/access/user.ts';
+import type { Documents } from '../adapters/http/documents.ts';
+import { LiveChanges } from '../adapters/http/live.ts';
+import { PageTokens } from '../adapters/http/paging.ts';
+import type { CarView } from '../adapters/http/resources/car.ts';
+import { handlers } from '../adapters/http/resources/index.ts';
+import { type RunningServer, startServer } from '../adapters/http/server.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import type { Status } from '../agent/status.ts';
+import { readSecret } from '../config/configuration.ts';
+import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
+import { VigieError } from '../protocol/errors.ts';
+import type { Side } from '../protocol/interface/operation.ts';
+import { operations } from '../protocol/interface/operations.ts';
+
+export interface InterfaceOptions {
+  /** As configured, or `local` for the bench: both sides on the loopback interface, without access control. */
+  readonly http: HttpConfiguration | { readonly local: true; readonly port: number };
+  /** What is told of the car. */
+  readonly view: CarView;
+  /** Its changes are told to `/live`. */
+  readonly status: Status;
+  /** Directory of records and state. */
+  readonly data: string;
+  /** False while the time is not known; then no token can be checked. */
+  readonly timeKnown: () => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** On the bench nobody has to be held back; what the limits do can be seen in the answers all the same. */
+const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
+
+/**
+ * Starts the interface; `stop` it before the agent. Rejects with `configuration.wrong` or `input.unreadable` for
+ * files that are no keys, and as `startServer` does.
+ */
+export async function startInterface(options: InterfaceOptions): Promise<RunningServer> {
+  const { http, view, status, data, clock, log } = options;
+  const live = new LiveChanges(status, clock);
+  status.observe(live);
+  const documents = findDocuments(log);
+  const gate = new LocalGate();
+  return startServer({
+    operations,
+    handlers: handlers(view, new PageTokens(pageKey(join(data, 'pages.key'), log))),
+    clock,
+    log,
+    live,
+    ...(documents === undefined ? {} : { documents }),
+    ...('local' in http
+      ? { host: '127.0.0.1', port: http.port, rates: BENCH_RATES, gates: { fleet: gate, user: gate } }
+      : { ...http, gates: gatesOf(http, options) }),
+  });
+}
+
+function gatesOf(
+  { fleet, user }: HttpConfiguration,
+  { clock, timeKnown }: Pick<InterfaceOptions, 'clock' | 'timeKnown'>,
+): Partial<Record<Side, Gate>> {
+  const users = fleet?.map(({ passwordFile, ...one }) => ({
+    ...one,
+    password: readPasswordHash(readSecret(passwordFile), passwordFile),
+  }));
+  return {
+    ...(users === undefined ? {} : { fleet: new FleetGate(users, clock) }),
+    ...(user === undefined ? {} : { user: new UserGate({ ...user, keys: keysOf(user), timeKnown }, clock) }),
+  };
+}
+
+function keysOf({ jwks, keys = [] }: UserConfiguration) {
+  if (jwks === undefined) return keysOfPem(keys.map((where) => ({ pem: readText(where), where })));
+  return /^https?:\/\//.test(jwks) ? keysByAddress(jwks) : keysOfSet(readText(jwks), jwks);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new VigieError('input.unreadable', (cause as Error).message, { where: file, cause });
+  }
+}
+
+const KEY_LENGTH = 32;
+
+/** The key of page tokens: kept, so that walks through collections outlive a restart. */
+function pageKey(file: string, log: Log): Uint8Array {
+  const known = existsSync(file) ? readFileSync(file) : undefined;
+  if (known?.byteLength === KEY_LENGTH) return known;
+  const key = randomBytes(KEY_LENGTH);
+  try {
+    writeFileSync(file, key, { mode: 0o600 });
+    chmodSync(file, 0o600);
+  } catch (error) {
+    log.warn('page tokens will not outlive a restart', { error: (error as Error).message });
+  }
+  return key;
+}
+
+/**
+ * The OpenAPI document and Swagger UI: in `documents/` beside the bundled program, else where the project has them. A
+ * car may do without.
+ */
+function findDocuments(log: Log): Documents | undefined {
+  const address: string | undefined = import.meta.url;
+  const here = address === undefined ? dirname(process.execPath) : dirname(fileURLToPath(address));
+  const bundled = join(here, 'documents');
+  const openApi = [join(bundled, 'openapi.json'), join(here, '../protocol/generated/openapi.json')].find(existsSync);
+  if (openApi === undefined) {
+    log.warn('the interface is served without its document', { sought: bundled });
+    return undefined;
+  }
+  const swaggerUi = [join(bundled, 'swagger-ui'), installed(address)].find(
+    (folder) => folder !== undefined && existsSync(join(folder, 'swagger-ui-bundle.js')),
+  );
+  return { openApi, ...(swaggerUi === undefined ? {} : { swaggerUi }) };
+}
+
+/** Folder of the package, where it is installed. */
+function installed(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  const packages = createRequire(address).resolve.paths('swagger-ui-dist') ?? [];
+  return packages.map((folder) => join(folder, 'swagger-ui-dist')).find(existsSync);
+}
+
+/** `vigie keys password`: the hash that a fleet user's `passwordFile` holds. */
+export function passwordCommand(): Command {
+  return new Command('password')
+    .description('reads a password from standard input and prints its hash, for passwordFile under http.fleet')
+    .action(async () => {
+      const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+      if (password === '')
+        throw new VigieError('usage.wrong', 'no password came: echo -n secret | vigie keys password');
+      process.stdout.write(`${await hashPassword(password)}\n`);
+    });
+}

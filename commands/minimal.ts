@@ -1,0 +1,82 @@
+/** The agent that is left after repeated crashes: connected, and nothing else. */
+import { join } from 'node:path';
+import type { SystemClock } from '../adapters/clock/system.ts';
+import { type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
+import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
+import { openDocument, openStore } from '../adapters/store/index.ts';
+import { MinimalAgent } from '../agent/minimal.ts';
+import type { Log } from '../agent/ports.ts';
+import { emptyLedger } from '../agent/remotes/ledger.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { type Boots, countBoot } from './directory.ts';
+import type { Service } from './service.ts';
+import { version } from './version.ts';
+
+export interface MinimalParts {
+  readonly configuration: Configuration;
+  readonly mqtt: MqttAddress;
+  readonly data: string;
+  readonly service: Service;
+  readonly clock: SystemClock;
+  readonly log: Log;
+  readonly reason: string;
+}
+
+/**
+ * Starts it; the result ends it.
+ * @throws VigieError `store.failed` when the records cannot be opened at all
+ */
+export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
+  const { configuration, data, service, clock, log, reason } = parts;
+  const { vin, commands, outbox, profile } = configuration;
+  const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
+  const boot = await countBoot(boots, vin, data, log);
+  const store = await openStore(join(data, 'outbox'), {
+    log,
+    now: () => (clock.quality() === 'none' ? undefined : clock.now()),
+  });
+  const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
+  const verifier =
+    commands === undefined ? TrustStore.without(clock) : TrustStore.open(commands.trust, clock, { changes });
+  const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
+  const link = new MqttLink({ ...parts.mqtt, vin, log });
+  const agent = new MinimalAgent(
+    {
+      clock,
+      log,
+      store: service.store(store),
+      memory: store.memory,
+      verifier,
+      ledger,
+      affairs: service.affairs,
+      ticked: service.overseer.ticked,
+      link: {
+        get connected() {
+          return link.connected;
+        },
+        publish: async (message) => {
+          await link.publish(message);
+          service.published(message.topic, message.payload.byteLength);
+        },
+      },
+    },
+    {
+      vin,
+      version,
+      boot,
+      profile,
+      reason,
+      limit: outbox.limit,
+      quality: () => clock.quality(),
+      window: () => link.window,
+      more: service.overseer.hello,
+    },
+  );
+  agent.start();
+  link.open(service.events(agent));
+  return async () => {
+    for (const step of [() => agent.stop(), () => link.close(), () => store.close()]) {
+      await step().catch((error: Error) => log.error('while stopping', { error: error.message }));
+    }
+  };
+}

@@ -1,0 +1,287 @@
+/** What stands around a running agent: the service manager, health and who reads it, starts and endings. */
+import { join } from 'node:path';
+import { forgetLastWords, lastWords, leaveLastWords, moment, writeFatal } from '../adapters/service/endings.ts';
+import { metricsPage } from '../adapters/service/metrics.ts';
+import { type Notifier, openNotifier, watchdogInterval } from '../adapters/service/notify.ts';
+import { processVitals } from '../adapters/service/process.ts';
+import { type Place, type ReadingRoom, serve } from '../adapters/service/server.ts';
+import { Watchdog } from '../adapters/service/watchdog.ts';
+import { openDocument } from '../adapters/store/index.ts';
+import { Health, type HealthSnapshot, type JournalVitals } from '../agent/health/health.ts';
+import type { Overseer } from '../agent/health/overseer.ts';
+import { backOff, begun, CRASHES, crashes, ended, type Run, readRuns } from '../agent/health/starts.ts';
+import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, ReadingSource } from '../agent/ports.ts';
+import type { Affair } from '../agent/remotes/affair.ts';
+import type { Listening } from '../config/service.ts';
+import type { HelloConfiguration } from '../protocol/schema/hello.ts';
+import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { Configurations } from './generation.ts';
+import { version } from './version.ts';
+
+/** Name of the socket in the folder of the records that `vigie status` asks. */
+export const STATUS_SOCKET = 'agent.sock';
+
+/** What `vigie status` is told. */
+export interface StatusReport extends HealthSnapshot {
+  readonly version: string;
+  readonly vin: string;
+  readonly profile: string;
+  readonly pid: number;
+  readonly configuration: HelloConfiguration;
+  /** How the run before ended, when it was not told to. */
+  readonly before?: string;
+}
+
+/** What the roof needs of the service to build an agent around it. */
+export interface CarService {
+  readonly affairs: ReadonlyMap<CommandKind, Affair>;
+  readonly overseer: Overseer;
+  /** The cloud is told so often how the agent fares, ms. */
+  readonly helloEvery: number;
+  /** Stands in for the store of the outbox. */
+  store(store: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore;
+  /** Stands between the link and the agent. */
+  events(agent: CoreAgent): LinkEvents;
+}
+
+/** What is read of the agent, whole or minimal. */
+export interface CoreAgent extends LinkEvents {
+  readonly readings?: number;
+  readonly refused?: number;
+  readonly faults?: number;
+  /** The car is used, so its buses should speak. */
+  readonly inUse?: boolean;
+}
+
+/** The starts of the agent in one folder of records. */
+export class Starts {
+  /** Crashes shortly before this start. */
+  readonly crashes: number;
+  /** How the run before ended, when it was not told to. */
+  readonly before: string | undefined;
+  readonly #document: Document<readonly Run[]>;
+  readonly #data: string;
+  readonly #log: Log;
+  #forget: () => void = () => undefined;
+
+  private constructor(data: string, document: Document<readonly Run[]>, log: Log) {
+    this.#data = data;
+    this.#document = document;
+    this.#log = log;
+    this.crashes = crashes(document.data, moment());
+    const last = document.data.at(-1);
+    const abrupt = last !== undefined && last.ended !== true;
+    const cut = last?.boot === moment().boot ? 'it was killed' : 'the power was cut';
+    this.before = abrupt ? (lastWords(data) ?? cut) : undefined;
+  }
+
+  static async open(data: string, log: Log): Promise<Starts> {
+    const document = await openDocument<readonly Run[]>(join(data, 'starts.json'), [], { log, accept: readRuns });
+    return new Starts(data, document, log);
+  }
+
+  get minimal(): boolean {
+    return this.crashes >= CRASHES;
+  }
+
+  /** To be waited before anything else is done, ms. */
+  get backOff(): number {
+    return backOff(this.crashes);
+  }
+
+  /** Counts this start, and has the error that ends it written down. */
+  async begin(): Promise<void> {
+    forgetLastWords(this.#data);
+    this.#forget = leaveLastWords(this.#data);
+    await this.#write(begun(this.#document.data, { ...moment() }));
+  }
+
+  /** This run ends because it was told to. */
+  async end(): Promise<void> {
+    this.#forget();
+    await this.#write(ended(this.#document.data));
+  }
+
+  /** Crashes so far count no more: something was changed that may have mended it. */
+  async forgive(): Promise<void> {
+    await this.#write([]);
+  }
+
+  /** An error ended the run; it counts as a crash. */
+  crashed(error: unknown): void {
+    this.#forget();
+    writeFatal(this.#data, error);
+  }
+
+  /** A disk that refuses must not keep the car dark. */
+  async #write(runs: readonly Run[]): Promise<void> {
+    try {
+      await this.#document.write(runs);
+    } catch (error) {
+      this.#log.error('this start could not be written down', { error: (error as Error).message });
+    }
+  }
+}
+
+export interface ServiceOptions {
+  readonly vin: string;
+  readonly profile: string;
+  readonly data: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly configurations: Configurations;
+  readonly starts: Starts;
+  readonly metrics?: Listening;
+  /** The cloud is told so often how the agent fares, ms. */
+  readonly helloEvery: number;
+  /** Why the agent is in its minimal mode; absent: it is not. */
+  readonly minimal?: string;
+}
+
+/** Everything that watches one run of the agent. */
+export class Service implements CarService {
+  readonly health: Health;
+  readonly affairs: ReadonlyMap<CommandKind, Affair>;
+  readonly helloEvery: number;
+  readonly #options: ServiceOptions;
+  readonly #notifier: Notifier;
+  readonly #watchdog: Watchdog;
+  readonly #interval: number | undefined;
+  readonly #rooms: ReadingRoom[] = [];
+  #every = 1_000;
+  #reached = false;
+
+  private constructor(options: ServiceOptions, notifier: Notifier) {
+    const { clock, log, environment, minimal } = options;
+    this.#options = options;
+    this.helloEvery = options.helloEvery;
+    this.#notifier = notifier;
+    this.#interval = watchdogInterval(environment);
+    this.#watchdog = new Watchdog(notifier, clock, log, this.#interval);
+    this.health = new Health({
+      clock,
+      process: processVitals(),
+      mode: minimal === undefined ? 'normal' : 'minimal',
+      ...(minimal === undefined ? {} : { reason: minimal }),
+    });
+    this.affairs = new Map([['Configuration', options.configurations.affair]]);
+  }
+
+  /** Opens what others read the agent's health from; a place that cannot be used is logged and left out. */
+  static async open(options: ServiceOptions): Promise<Service> {
+    const { environment, log, data, metrics } = options;
+    const service = new Service(options, await openNotifier(environment, log));
+    const metricsText = metricsPage(() => service.health.snapshot());
+    const status = async (): Promise<{ type: string; body: string }> => ({
+      type: 'application/json',
+      body: `${JSON.stringify(service.report())}\n`,
+    });
+    const places: readonly Place[] = [
+      { kind: 'unix', path: join(data, STATUS_SOCKET) },
+      ...(metrics === undefined ? [] : [metrics]),
+    ];
+    for (const place of places) {
+      try {
+        service.#rooms.push(await serve(place, { '/status': status, '/metrics': metricsText }));
+      } catch (error) {
+        log.error('health cannot be read here', { error: (error as Error).message });
+      }
+    }
+    return service;
+  }
+
+  readonly overseer: Overseer = {
+    looksEvery: (ms) => {
+      if (ms === this.#every) return;
+      this.#every = ms;
+      this.health.pulse.expectEvery(ms);
+      if (this.#interval === undefined) return;
+      if (ms > this.#interval / 3) this.#watchdog.slacken(ms);
+      else this.#watchdog.tighten(this.#interval);
+    },
+    ticked: () => {
+      this.health.pulse.ticked();
+      this.#watchdog.beat(this.health.pulse);
+    },
+    hello: () => {
+      const { starts, configurations } = this.#options;
+      return {
+        ...(starts.before === undefined ? {} : { reason: `the run before: ${starts.before}`.slice(0, 256) }),
+        health: this.health.hello(),
+        configuration: configurations.told,
+      };
+    },
+  };
+
+  store({ outbox, metrics }: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore {
+    return this.health.store(outbox, metrics);
+  }
+
+  events(agent: CoreAgent): LinkEvents {
+    const count = (name: 'readings' | 'refused' | 'faults') => () => agent[name] ?? 0;
+    const counters = { readings: count('readings'), refused: count('refused'), faults: count('faults') };
+    this.health.attach(
+      {
+        get readings() {
+          return counters.readings();
+        },
+        get refused() {
+          return counters.refused();
+        },
+        get faults() {
+          return counters.faults();
+        },
+      },
+      () => agent.inUse === true,
+    );
+    return this.health.events(agent);
+  }
+
+  frames(sources: readonly FrameSource[]): FrameSource[] {
+    return sources.map((source, index) => this.health.frames(source.buses[0] ?? `bus ${index + 1}`, source));
+  }
+
+  readings(sources: readonly ReadingSource[]): ReadingSource[] {
+    return sources.map((source) => this.health.readings(source.apart === true ? 'receiver' : 'requests', source));
+  }
+
+  /** The broker acknowledged a message: it was reached. */
+  readonly published = (_topic: string, bytes: number): void => {
+    this.health.published(bytes);
+    if (this.#reached) return;
+    this.#reached = true;
+    this.#options.configurations.reached().catch((error: Error) => {
+      this.#options.log.error('the good configuration could not be kept', { error: error.message });
+    });
+  };
+
+  ready(status: string): void {
+    this.#notifier.ready(status);
+  }
+
+  report(): StatusReport {
+    const { vin, profile, configurations, starts } = this.#options;
+    return {
+      version,
+      vin,
+      profile,
+      pid: process.pid,
+      configuration: configurations.told,
+      ...(starts.before === undefined ? {} : { before: starts.before }),
+      ...this.health.snapshot(),
+    };
+  }
+
+  /** Where health can be read. */
+  get addresses(): readonly string[] {
+    return this.#rooms.map(({ address }) => address);
+  }
+
+  /** `ends`: the process ends with the run; else it is started anew. */
+  async close(ends: boolean): Promise<void> {
+    for (const room of this.#rooms) await room.close();
+    if (ends) this.#notifier.stopping('stopped');
+    this.#notifier.close();
+  }
+}

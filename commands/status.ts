@@ -1,0 +1,119 @@
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { droppedBy } from '../agent/health/health.ts';
+import { loadConfiguration } from '../config/configuration.ts';
+import { configurationDefaults } from '../config/defaults.ts';
+import { classes } from '../protocol/classes.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { formatOf, Lines } from './output.ts';
+import { STATUS_SOCKET, type StatusReport } from './service.ts';
+
+interface Options {
+  readonly config?: string;
+  readonly data?: string;
+  readonly format?: string;
+}
+
+export function statusCommand(): Command {
+  return new Command('status')
+    .summary('how the running agent fares')
+    .description(
+      `Asks the agent that runs on this machine: what it reads, what waits, what it costs. A line of JSON for programs.
+Exit status 0, 1 when it is stuck or in its minimal mode, 2 when no agent runs.`,
+    )
+    .option('-c, --config <file>', 'its configuration, which names the folder of the records')
+    .option('--data <dir>', `its folder of records (default: ${configurationDefaults.data})`)
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .action(status);
+}
+
+async function status(options: Options): Promise<void> {
+  const data = folderOf(options);
+  const report = await ask(join(data, STATUS_SOCKET));
+  const lines = new Lines();
+  if (formatOf(options.format) === 'ndjson') lines.line(JSON.stringify(report));
+  else for (const line of describe(report)) lines.line(line);
+  await lines.flush();
+  if (report.stuck !== undefined || report.mode === 'minimal') process.exitCode = 1;
+}
+
+function folderOf({ config, data }: Options): string {
+  if (data !== undefined) return data;
+  if (config === undefined) return process.env['VIGIE_DATA'] || configurationDefaults.data;
+  const { configuration } = loadConfiguration(config, process.env);
+  if (configuration !== undefined) return configuration.data;
+  throw new VigieError('configuration.wrong', 'it has errors (`vigie check`); name the folder with --data', {
+    where: config,
+  });
+}
+
+/** An agent that does not answer within so long is busy with something else, ms. */
+const PATIENCE = 5_000;
+
+function ask(socket: string): Promise<StatusReport> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string, cause?: unknown): void =>
+      reject(new VigieError('input.unreadable', why, { where: socket, cause }));
+    const asked = request({ socketPath: socket, path: '/status', timeout: PATIENCE }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('end', () => {
+        try {
+          resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as StatusReport);
+        } catch (error) {
+          fail('what answers here is no agent', error);
+        }
+      });
+    });
+    asked.on('timeout', () => asked.destroy(new Error('the agent does not answer')));
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      const nobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
+      fail(nobody ? 'no agent runs here; name its folder with --data or -c' : error.message, error);
+    });
+    asked.end();
+  });
+}
+
+/** Lines for people. */
+export function describe(report: StatusReport): string[] {
+  const { agent, link, journal, process: own, configuration } = report;
+  const state = report.stuck ?? (report.mode === 'minimal' ? `minimal mode: ${report.reason ?? ''}` : 'running');
+  const waiting = report.outbox.map(({ class: priority, count, bytes, oldest }) => {
+    const age = oldest === undefined ? '' : `, oldest ${span(report.at - oldest)}`;
+    return `  ${(classes[priority]?.name ?? `class ${priority}`).padEnd(20)} ${count} messages, ${size(bytes)}${age}`;
+  });
+  const sources = report.sources.map((source) => {
+    const { name, state: doing, reason, frames, silence } = source;
+    const last = silence === undefined ? 'nothing yet' : `last ${span(silence)} ago`;
+    const lost = droppedBy(source) === 0 ? '' : `, ${droppedBy(source)} lost`;
+    return `  ${name.padEnd(20)} ${doing}${reason === undefined ? '' : ` (${reason})`}, ${frames} frames${lost}, ${last}`;
+  });
+  const commands = Object.entries(report.commands).map(([outcome, count]) => `${count} ${outcome}`);
+  return [
+    `vigie ${report.version}, ${report.vin}, ${report.profile}: ${state}`,
+    `up ${span(report.uptime)}, process ${report.pid}${report.before === undefined ? '' : `; before: ${report.before}`}`,
+    `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
+    `link: ${link.connected ? 'connected' : 'not connected'}, ${link.connections} times, ${link.published} messages, ${size(link.sent)}`,
+    'sources:',
+    ...(sources.length === 0 ? ['  none'] : sources),
+    `readings: ${agent.readings}, impossible ${agent.refused}, faults ${agent.faults}`,
+    'outbox:',
+    ...(waiting.length === 0 ? ['  empty'] : waiting),
+    `disk: ${size(journal.written)} written, ${size(journal.flashed)} on the medium, ${size(journal.disk)} in use, ${journal.failures + report.outboxRefused} failures`,
+    `commands: ${commands.length === 0 ? 'none' : commands.join(', ')}`,
+    `process: ${size(own.privateBytes ?? own.residentBytes)} of memory, ${(own.cpu / 1000).toFixed(1)} s of processor, event loop late by at most ${Math.round(report.delay)} ms`,
+  ];
+}
+
+function size(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} B`;
+  return bytes < 10 * 2 ** 20 ? `${(bytes / 1024).toFixed(0)} KiB` : `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+}
+
+function span(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}

@@ -1,0 +1,69 @@
+/** What the HTTP interface is told of a running car. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { CarView } from '../adapters/http/resources/car.ts';
+import type { Agent } from '../agent/agent.ts';
+import type { RecordStore } from '../agent/ports.ts';
+import type { VehicleConfiguration } from '../config/http.ts';
+import type { InterfaceOptions } from './interface.ts';
+import type { Vehicle } from './vehicle.ts';
+
+/** The fleet of a car on a bench. */
+const LOCAL_FLEET = 'local';
+
+export interface ViewOptions {
+  readonly vin: string;
+  readonly vehicle: Vehicle;
+  /** Commands may be given at all. */
+  readonly commands: boolean;
+  readonly http: InterfaceOptions['http'];
+}
+
+/** What the car is called at its interface: an id that does not tell the VIN, and its first fleet. */
+export function idsOf({ vin, http }: Pick<ViewOptions, 'vin' | 'http'>): { vid: string; fleetId: string } {
+  return { vid: describe(http).id ?? idOf(vin), fleetId: fleetsOf(http)[0] ?? LOCAL_FLEET };
+}
+
+/** The car as the interface shows it; everything is read when it is asked for. */
+export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore): CarView {
+  const { vin, vehicle, commands, http } = options;
+  const { profile } = vehicle;
+  const { id = idOf(vin), motorization = motorizationOf(vehicle), ...described } = describe(http);
+  return {
+    vehicle: { vin, id, motorization, ...described },
+    capabilities: {
+      paths: new Set(profile.sources.map(({ path }) => path)),
+      actions: new Set(Object.keys(profile.commands)),
+      commands,
+    },
+    status: agent.status,
+    records,
+    monitors: agent.monitors,
+    callbacks: agent.callbacks,
+    remotes: agent.requests,
+    fleets: fleetsOf(http).map((fleet) => ({ id: fleet })),
+    // The car knows of its users what their tokens say, which is not their names.
+    user: () => ({}),
+    newId: randomUUID,
+  };
+}
+
+function describe(http: ViewOptions['http']): VehicleConfiguration {
+  return 'local' in http ? {} : http.vehicle;
+}
+
+function fleetsOf(http: ViewOptions['http']): readonly string[] {
+  if ('local' in http) return [LOCAL_FLEET];
+  return [...new Set((http.fleet ?? []).flatMap(({ fleets }) => fleets))];
+}
+
+function idOf(vin: string): string {
+  return createHash('sha256').update(vin).digest('hex').slice(0, 16);
+}
+
+/** By the energies that the profile feeds. */
+function motorizationOf({ profile }: Vehicle): 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen' {
+  const feeds = (energy: string): boolean => profile.sources.some(({ path }) => path.startsWith(`energies.${energy}.`));
+  if (profile.constants['energies.Fuel.subType'] === 'Hydrogen') return 'Hydrogen';
+  if (!feeds('Electric')) return 'Thermic';
+  return feeds('Fuel') ? 'Hybrid' : 'Electric';
+}

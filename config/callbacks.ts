@@ -1,0 +1,102 @@
+/** The `callbacks` section of vigie.yaml: how far notifications may go. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import Type, { type Static } from 'typebox';
+import { unreadable } from './buses.ts';
+import { configurationDefaults } from './defaults.ts';
+import { closed, line, listOf, number, truth } from './fields.ts';
+import type { Findings } from './findings.ts';
+
+export const callbacksSchema = closed(
+  {
+    networks: Type.Optional(
+      listOf(
+        line('A network or an address', {
+          pattern: '^[0-9a-fA-F:.]+(/[0-9]{1,3})?$',
+          expected: 'a network such as 192.168.1.0/24, or an address',
+        }),
+        0,
+        'Networks that are not public and may be connected to all the same',
+      ),
+    ),
+    plain: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
+    ca: Type.Optional(line('Certificates (PEM) of the authorities that receivers are checked against')),
+    waiting: Type.Optional(
+      number('Events that wait for one receiver at most; beyond it the oldest goes', { minimum: 100, maximum: 20_000 }),
+    ),
+    push: Type.Optional(
+      closed(
+        {
+          subject: line('Where push services reach the operator (RFC 8292)', {
+            pattern: '^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$',
+            expected: 'an address such as mailto:operator@example.org or https://example.org/contact',
+          }),
+          publicKey: line('Key that apps subscribe with (applicationServerKey)', {
+            pattern: '^B[A-Za-z0-9_-]{86}$',
+            expected: 'a public key of P-256 in base64url, 87 characters that begin with B',
+          }),
+          privateKeyFile: line('File that contains the private key in base64url and nothing else'),
+        },
+        'Web Push; without it no push notifications are sent',
+      ),
+    ),
+  },
+  'Where events are told: webhook, websocket, push',
+);
+export type CallbacksInput = Static<typeof callbacksSchema>;
+
+/** Paths are absolute. */
+export interface CallbacksConfiguration {
+  readonly networks: readonly string[];
+  readonly plain: boolean;
+  readonly ca?: string;
+  readonly waiting: number;
+  readonly push?: {
+    readonly subject: string;
+    readonly publicKey: string;
+    /** Read it with `readSecret`. */
+    readonly privateKeyFile: string;
+  };
+}
+
+/** Reads `callbacks`; `beside` makes a path absolute. */
+export function readCallbacks(
+  input: CallbacksInput | undefined,
+  beside: (path: string) => string,
+  findings: Findings,
+): CallbacksConfiguration {
+  const { waiting } = configurationDefaults.callbacks;
+  if (input === undefined || !findings.sound('/callbacks')) return { networks: [], plain: false, waiting };
+  const { networks = [], plain = false, ca, push } = input;
+  for (const [index, network] of networks.entries()) {
+    if (isNetwork(network)) continue;
+    findings.error(`/callbacks/networks/${index}`, `${network} is no network`, 'write e.g. 192.168.1.0/24');
+  }
+  if (ca !== undefined) checkReadable('/callbacks/ca', beside(ca), findings);
+  const privateKeyFile = push === undefined ? undefined : beside(push.privateKeyFile);
+  if (privateKeyFile !== undefined) checkReadable('/callbacks/push/privateKeyFile', privateKeyFile, findings);
+  return {
+    networks,
+    plain,
+    ...(ca === undefined ? {} : { ca: beside(ca) }),
+    waiting: Math.floor(input.waiting ?? waiting),
+    ...(push === undefined || privateKeyFile === undefined ? {} : { push: { ...push, privateKeyFile } }),
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits] = text.split('/');
+  if (isIP(address) === 0) return false;
+  try {
+    new BlockList().addSubnet(address, Number(bits ?? 32), isIPv4(address) ? 'ipv4' : 'ipv6');
+    return true;
+  } catch {
+    // Node refuses a prefix that is too long for the family.
+    return false;
+  }
+}
+
+function checkReadable(at: string, path: string, findings: Findings): void {
+  const trouble = unreadable(path);
+  if (trouble === undefined) return;
+  findings.error(at, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
+}

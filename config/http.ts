@@ -1,0 +1,264 @@
+/** The `http` section of vigie.yaml: the connected-vehicle interface. */
+import { readFileSync, statSync } from 'node:fs';
+import Type, { type Static } from 'typebox';
+import { unreadable } from './buses.ts';
+import { configurationDefaults } from './defaults.ts';
+import { choice, closed, line, listOf, number, size } from './fields.ts';
+import type { Findings } from './findings.ts';
+import { readSize } from './quantities.ts';
+
+const file = (description: string) => line(description, { expected: 'the path of a file' });
+const https = (description: string, expected: string) =>
+  line(description, { pattern: '^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$', expected });
+
+const fleetUser = closed(
+  {
+    name: line('User name of HTTP Basic', {
+      pattern: '^[^\\u0000-\\u0020:\\u007f]{1,128}$',
+      expected: 'a user name without blanks and colons',
+    }),
+    passwordFile: file('File that contains the hash of the password and nothing else'),
+    clientId: line('The `client_id` that has to be in the query'),
+    fleets: listOf(line('Id of a fleet'), 1, 'Fleets that the user may see'),
+    certificate: Type.Optional(
+      line('Subject that the certificate of the client must have, e.g. `O=Example, CN=fleet`'),
+    ),
+  },
+  'Somebody who works with fleets',
+);
+
+const user = closed(
+  {
+    issuer: line('`iss` of the tokens'),
+    audience: line('`aud` of the tokens'),
+    jwks: Type.Optional(file('The keys of the issuer: a JWK Set, as a file or at an https address')),
+    keys: Type.Optional(listOf(file('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
+    subjects: Type.Optional(listOf(line('`sub` of a token'), 1, 'Who may use this car; by default all of the issuer')),
+    clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'One of them has to be in the query')),
+  },
+  'The user side (4.17.2), with bearer tokens; without it there is none',
+);
+
+const vehicle = closed(
+  {
+    id: Type.Optional(
+      line('Id of the car in addresses; by default made of its VIN', {
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
+        expected: 'an id of letters, digits, - and _',
+      }),
+    ),
+    motorization: Type.Optional(
+      choice(['Electric', 'Hybrid', 'Thermic', 'Hydrogen'], 'By default what the profile shows'),
+    ),
+    brand: Type.Optional(line('Make')),
+    label: Type.Optional(line('Model')),
+    pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12 are told')),
+  },
+  'What is told of the car itself',
+);
+
+export const httpSchema = closed(
+  {
+    listen: line('Where it is served', {
+      pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
+      expected: 'an address and a port, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8443',
+    }),
+    url: Type.Optional(https('How it is reached from outside, for links', 'an address such as https://car.example')),
+    tls: Type.Optional(
+      closed(
+        {
+          cert: file("The server's certificate (PEM)"),
+          key: file('Private key of the certificate (PEM)'),
+          clientCa: Type.Optional(file('Certificates (PEM) of the authorities that clients are checked against')),
+        },
+        'Needed as soon as others than this machine are to reach it',
+      ),
+    ),
+    fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),
+    user: Type.Optional(user),
+    vehicle: Type.Optional(vehicle),
+    perDay: Type.Optional(number('Requests of one caller in 24 h', { minimum: 1, maximum: 1e9 })),
+    perSecond: Type.Optional(number('Requests of one caller in a second', { minimum: 1, maximum: 1e6 })),
+    body: Type.Optional(size('Largest body of a request')),
+  },
+  'The connected-vehicle interface over HTTP; without it there is none',
+);
+
+export type HttpInput = Static<typeof httpSchema>;
+
+/** Somebody who works with fleets. */
+export interface FleetUserConfiguration {
+  readonly name: string;
+  /** Holds a hash; read it with `readSecret`. */
+  readonly passwordFile: string;
+  readonly clientId: string;
+  readonly fleets: readonly string[];
+  readonly certificate?: string;
+}
+
+export interface UserConfiguration {
+  readonly issuer: string;
+  readonly audience: string;
+  /** One of both is there; `jwks` is an absolute path or an address. */
+  readonly jwks?: string;
+  readonly keys?: readonly string[];
+  readonly subjects?: readonly string[];
+  readonly clientIds?: readonly string[];
+}
+
+/** What is told of the car itself. */
+export interface VehicleConfiguration {
+  readonly id?: string;
+  readonly motorization?: 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
+  readonly brand?: string;
+  readonly label?: string;
+  readonly pictures?: readonly string[];
+}
+
+/** Paths are absolute. */
+export interface HttpConfiguration {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly url?: string;
+  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
+  /** At least one of both sides is there. */
+  readonly fleet?: readonly FleetUserConfiguration[];
+  readonly user?: UserConfiguration;
+  readonly vehicle: VehicleConfiguration;
+  readonly rates: { readonly day: number; readonly second: number };
+  /** Bytes. */
+  readonly bodyLimit: number;
+}
+
+/** Reads `http`; `beside` makes a path absolute. Undefined when there is none, or one with faults in its form. */
+export function readHttp(
+  input: HttpInput | undefined,
+  beside: (path: string) => string,
+  findings: Findings,
+): HttpConfiguration | undefined {
+  if (input === undefined || !findings.sound('/http')) return undefined;
+  const { host, port } = readAddress(input.listen, findings);
+  const tls = input.tls === undefined ? undefined : readTls(input.tls, beside, findings);
+  const fleet = input.fleet?.map((one, index) => readFleetUser(one, index, input, beside, findings));
+  const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
+  checkAccess(input, host, findings);
+  return {
+    host,
+    port,
+    ...(input.url === undefined ? {} : { url: input.url.replace(/\/$/, '') }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(fleet === undefined ? {} : { fleet }),
+    ...(users === undefined ? {} : { user: users }),
+    vehicle: input.vehicle ?? {},
+    rates: {
+      day: input.perDay ?? configurationDefaults.http.perDay,
+      second: input.perSecond ?? configurationDefaults.http.perSecond,
+    },
+    bodyLimit: input.body === undefined ? configurationDefaults.http.body : readSize(input.body),
+  };
+}
+
+function readAddress(listen: string, findings: Findings): { host: string; port: number } {
+  const split = listen.lastIndexOf(':');
+  const port = Number(listen.slice(split + 1));
+  if (port > 65_535)
+    findings.error('/http/listen', `${port} is no port`, 'ports are 0 to 65535, 0 being any that is free');
+  return { host: listen.slice(0, split).replaceAll(/[[\]]/g, ''), port };
+}
+
+/** Addresses of the machine itself (RFC 6890). */
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+}
+
+function checkAccess(input: HttpInput, host: string, findings: Findings): void {
+  const { fleet, user: users, tls } = input;
+  if (fleet === undefined && users === undefined) {
+    findings.error(
+      '/http',
+      'nobody could use the interface',
+      'add fleet or user; without tokens it is for `vigie bench` only',
+    );
+  }
+  if (!isLoopback(host) && tls === undefined) {
+    findings.error(
+      '/http/listen',
+      'others than this machine can reach it, so passwords and tokens would be read on the way',
+      'add tls, or listen on 127.0.0.1',
+    );
+  }
+  const names = (fleet ?? []).map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) findings.error('/http/fleet', `two users are called ${twice}`, 'give each its own name');
+}
+
+function readTls(input: NonNullable<HttpInput['tls']>, beside: (path: string) => string, findings: Findings) {
+  const { cert, key, clientCa } = input;
+  const files = {
+    cert: beside(cert),
+    key: beside(key),
+    ...(clientCa === undefined ? {} : { clientCa: beside(clientCa) }),
+  };
+  for (const [name, path] of Object.entries(files)) checkFile(`/http/tls/${name}`, path, name === 'key', findings);
+  return files;
+}
+
+function readFleetUser(
+  input: NonNullable<HttpInput['fleet']>[number],
+  index: number,
+  { tls }: HttpInput,
+  beside: (path: string) => string,
+  findings: Findings,
+): FleetUserConfiguration {
+  const at = `/http/fleet/${index}`;
+  const passwordFile = beside(input.passwordFile);
+  if (checkFile(`${at}/passwordFile`, passwordFile, true, findings))
+    checkHash(`${at}/passwordFile`, passwordFile, findings);
+  if (input.certificate !== undefined && tls?.clientCa === undefined) {
+    findings.error(`${at}/certificate`, 'clients are asked for no certificate', 'add clientCa under tls');
+  }
+  return { ...input, passwordFile };
+}
+
+/** A password itself has no place on a car's disk. */
+function checkHash(at: string, path: string, findings: Findings): void {
+  if (/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+\r?\n?$/.test(readFileSync(path, 'utf8'))) return;
+  findings.error(at, `${path} holds no hash of a password`, 'make it with `vigie keys password`');
+}
+
+function readUser(
+  input: NonNullable<HttpInput['user']>,
+  beside: (path: string) => string,
+  findings: Findings,
+): UserConfiguration {
+  const { jwks, keys, ...rest } = input;
+  if ((jwks === undefined) === (keys === undefined)) {
+    findings.error('/http/user', 'the keys of the issuer come from one place', 'give either jwks or keys');
+  }
+  if (input.subjects === undefined) {
+    findings.warning('/http/user', 'everybody with a token of the issuer may use this car', 'name them under subjects');
+  }
+  const remote = jwks !== undefined && /^\w+:\/\//.test(jwks);
+  if (remote && !/^https:\/\/|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(jwks)) {
+    findings.error('/http/user/jwks', 'over this address anybody on the way could sign tokens', 'write https://');
+  }
+  const set = jwks === undefined || remote ? jwks : beside(jwks);
+  if (set !== undefined && !remote) checkFile('/http/user/jwks', set, false, findings);
+  const files = keys?.map((key) => beside(key));
+  for (const [index, path] of (files ?? []).entries()) checkFile(`/http/user/keys/${index}`, path, false, findings);
+  return { ...rest, ...(set === undefined ? {} : { jwks: set }), ...(files === undefined ? {} : { keys: files }) };
+}
+
+/** False: the file cannot be read. */
+function checkFile(at: string, path: string, secret: boolean, findings: Findings): boolean {
+  const trouble = unreadable(path);
+  if (trouble !== undefined) {
+    findings.error(at, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
+    return false;
+  }
+  if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {
+    findings.warning(at, `${path} is a secret and every user may use it`, `chmod o= ${path}`);
+  }
+  return true;
+}

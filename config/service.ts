@@ -1,0 +1,66 @@
+/** The sections `metrics` and `health` of vigie.yaml, and files that systemd hands over. */
+import { join } from 'node:path';
+import type { ConfigurationInput } from './configuration-schema.ts';
+import { configurationDefaults } from './defaults.ts';
+import type { Environment } from './environment.ts';
+import type { Findings } from './findings.ts';
+import { readDuration } from './quantities.ts';
+
+/** Where metrics are served: a Unix socket, or a port of the loopback interface. */
+export type Listening =
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
+
+export interface ServiceConfiguration {
+  /** Absent: metrics are served only to `vigie status`, in the folder of the records. */
+  readonly metrics?: Listening;
+  readonly health: {
+    /** The cloud is told so often how the agent fares, ms. */
+    readonly every: number;
+  };
+}
+
+/** What fits a Unix socket's address (unix(7)), bytes. */
+const LONGEST_PATH = 107;
+
+/** Reads the sections. */
+export function readService(
+  input: ConfigurationInput,
+  beside: (path: string) => string,
+  findings: Findings,
+): ServiceConfiguration {
+  const listen = findings.sound('/metrics') ? input.metrics?.listen : undefined;
+  const every = findings.sound('/health') ? input.health?.every : undefined;
+  const metrics = listen === undefined ? undefined : readListening(listen, beside, findings);
+  return {
+    ...(metrics === undefined ? {} : { metrics }),
+    health: { every: every === undefined ? configurationDefaults.health.every : readDuration(every) },
+  };
+}
+
+function readListening(written: string, beside: (path: string) => string, findings: Findings): Listening | undefined {
+  if (written.startsWith('unix:')) {
+    const path = beside(written.slice('unix:'.length));
+    if (Buffer.byteLength(path) <= LONGEST_PATH) return { kind: 'unix', path };
+    findings.error('/metrics/listen', `${path} is too long for a socket`, `at most ${LONGEST_PATH} bytes`);
+    return undefined;
+  }
+  const split = written.lastIndexOf(':');
+  const port = Number(written.slice(split + 1));
+  if (port <= 65_535) return { kind: 'loopback', host: written.slice(0, split).replaceAll(/[[\]]/g, ''), port };
+  findings.error('/metrics/listen', `${port} is no port`, 'ports are 0 to 65535, 0 being any that is free');
+  return undefined;
+}
+
+/** What begins the path of a file that the service manager hands over (systemd.exec(5), LoadCredential). */
+const CREDENTIAL = 'credential:';
+
+/**
+ * The path of `credential:NAME`; undefined for a path of another kind. Where nothing is handed over, e.g. for
+ * `vigie check` in a shell, it is where systemd puts the credentials of the service while that runs.
+ */
+export function credentialPath(written: string, environment: Environment): string | undefined {
+  if (!written.startsWith(CREDENTIAL)) return undefined;
+  const directory = environment['CREDENTIALS_DIRECTORY'] || '/run/credentials/vigie.service';
+  return join(directory, written.slice(CREDENTIAL.length).replaceAll('/', '_'));
+}

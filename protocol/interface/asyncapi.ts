@@ -1,0 +1,104 @@
+/** The AsyncAPI 3.0 document of the messages on MQTT, made of their schemas and topics. */
+import { classOf, expiryOf } from '../classes.ts';
+import { commandSchema } from '../command.ts';
+import type { Kind } from '../schema/kind.ts';
+import { kinds, messageSchema } from '../schema/message.ts';
+import { type DownKind, downKinds, downTopic, presenceTopic, upTopic } from '../topics.ts';
+import { mqttSchema } from './schemas/mqtt.ts';
+
+/** A VIN to be exchanged for the parameter of an address. */
+const SOME_VIN = 'AAAAAAAAAAAAAAAAA';
+const address = (topic: string): string => topic.replace(SOME_VIN, '{vin}');
+const parameters = { vin: { description: 'Vehicle identification number of the car. ISO 3779.' } };
+const titled = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+/** The whole document, of JSON's types. */
+export function asyncApi(): object {
+  const ups = kinds.map(up);
+  const downs = downKinds.map(down);
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Connected vehicle: messages',
+      version: '1',
+      description:
+        'What a car publishes and takes on MQTT 5 or 3.1.1. Payloads are CBOR (RFC 8949) as protocol/generated/vigie.cddl ' +
+        'says: maps have the integer keys that `x-key` gives, a number is a count of its `x-resolution`, a name is its ' +
+        'position in `x-values`. The schemas here show the same with names and physical values.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/cbor',
+    channels: Object.fromEntries([...ups, presence, ...downs].map(({ name, channel }) => [name, channel])),
+    operations: Object.fromEntries(
+      [...ups, presence, ...downs].map(({ name, action, binding }) => [
+        name === 'presence' ? 'tellPresence' : `${action === 'send' ? 'tell' : 'take'}${titled(name)}`,
+        { action, channel: { $ref: `#/channels/${name}` }, bindings: { mqtt: binding } },
+      ]),
+    ),
+  };
+}
+
+interface Described {
+  readonly name: string;
+  readonly channel: object;
+  /** Seen from the car. */
+  readonly action: 'send' | 'receive';
+  readonly binding: object;
+}
+
+function up(kind: Kind): Described {
+  const expiry = expiryOf(classOf(kind));
+  const channel = {
+    address: address(upTopic(SOME_VIN, kind)),
+    description: `Messages of kind ${kind}.`,
+    parameters,
+    messages: {
+      [kind]: { name: kind, contentType: 'application/cbor', payload: mqttSchema(messageSchema(kind)) },
+    },
+  };
+  const binding = { qos: 1, messageExpiryInterval: expiry, bindingVersion: '0.2.0' };
+  return { name: `up${titled(kind)}`, channel, action: 'send', binding };
+}
+
+const presence: Described = {
+  name: 'presence',
+  channel: {
+    address: address(presenceTopic(SOME_VIN)),
+    description: 'Whether the car can be reached; retained, and the will of its connection.',
+    parameters,
+    messages: {
+      presence: {
+        name: 'presence',
+        contentType: 'text/plain',
+        payload: { type: 'string', enum: ['online', 'asleep', 'offline'] },
+      },
+    },
+  },
+  action: 'send',
+  binding: { qos: 1, retain: true, bindingVersion: '0.2.0' },
+};
+
+const meanings: Readonly<Record<DownKind, string>> = {
+  remote: 'Signed commands to the car.',
+  monitor: 'Signed commands that give and take monitors.',
+  callback: 'Signed commands that give and take callbacks.',
+  config: 'Signed commands that change the configuration.',
+  ack: 'Reserved; the car takes no notice.',
+};
+
+function down(kind: DownKind): Described {
+  const channel = {
+    address: address(downTopic(SOME_VIN, kind)),
+    description: meanings[kind],
+    parameters,
+    messages: kind === 'ack' ? {} : { command },
+  };
+  return { name: `down${titled(kind)}`, channel, action: 'receive', binding: { qos: 1, bindingVersion: '0.2.0' } };
+}
+
+const command = {
+  name: 'command',
+  contentType: 'application/cbor',
+  summary: 'A COSE_Sign1 (RFC 9052 §4.2); the schema is that of what is signed.',
+  payload: mqttSchema(commandSchema),
+};

@@ -1,0 +1,109 @@
+/** Checks the body of a request, as its operation declares it. */
+import {
+  fleetCallback,
+  fleetMonitor,
+  fleetRemote,
+  statusSetter,
+  userCallback,
+  userMonitor,
+  userRemote,
+} from '../generated/requests.js';
+import { malformed } from '../schema/monitor/input.ts';
+import type { Operation, RequestName } from './operation.ts';
+import type { JsonSchema } from './schemas/json.ts';
+import type { BodyFault, BodyValidator } from './validator.ts';
+
+const validators: Readonly<Record<RequestName, BodyValidator>> = {
+  fleetMonitor,
+  fleetCallback,
+  fleetRemote,
+  userMonitor,
+  userCallback,
+  userRemote,
+  statusSetter,
+};
+
+/** Objects and arrays in each other: more than any body needs. */
+const DEPTH = 24;
+
+/**
+ * The body of a request, given as JSON's types: a copy without members that are null, which count as absent. Members
+ * that are not known stay in it.
+ * @throws VigieError `input.malformed` naming the member and the rule
+ */
+export function readBody(operation: Operation, value: unknown): unknown {
+  if (operation.bodyName === undefined) return undefined;
+  const body = withoutNulls(value, 0);
+  const validate = validators[operation.bodyName];
+  if (validate(body)) return body;
+  const [fault] = validate.errors ?? [];
+  if (fault === undefined) throw malformed('body', 'does not follow its schema');
+  throw faultOf(fault);
+}
+
+/** Paths of the deprecated members that a checked body has, e.g. `door.forced`; for the log. */
+export function deprecatedMembers(operation: Operation, body: unknown): readonly string[] {
+  const found: string[] = [];
+  if (operation.body !== undefined) collect(operation.body, body, '', found);
+  return found;
+}
+
+function collect(schema: JsonSchema, value: unknown, path: string, found: string[]): void {
+  if (Array.isArray(value)) {
+    for (const [index, entry] of value.entries()) collect(schema.items ?? {}, entry, `${path}[${index}]`, found);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const known = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
+    if (known === undefined) continue;
+    const where = path === '' ? name : `${path}.${name}`;
+    if (known.deprecated === true) found.push(where);
+    collect(known, member, where, found);
+  }
+}
+
+function withoutNulls(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === DEPTH) throw malformed('body', `must not have more than ${DEPTH} objects and arrays in each other`);
+  if (Array.isArray(value)) return value.map((entry) => withoutNulls(entry, depth + 1));
+  const kept = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member, depth + 1)]));
+}
+
+/** Sentences by the keyword of JSON Schema that is broken. */
+const sentences: Readonly<Record<string, (params: BodyFault['params']) => string>> = {
+  type: ({ type }) => `must be ${article(String(type))} ${type}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).join(', ')}`,
+  pattern: ({ pattern }) => `must match ${pattern}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minLength: ({ limit }) => `must have at least ${limit} characters`,
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  minItems: ({ limit }) => `must have at least ${limit} entries`,
+  maxItems: ({ limit }) => `must have at most ${limit} entries`,
+};
+
+function faultOf({ instancePath, keyword, params }: BodyFault): Error {
+  const where = pathOf(instancePath);
+  if (keyword === 'required') {
+    const name = String(params['missingProperty']);
+    return malformed(where === '' ? name : `${where}.${name}`, 'is missing');
+  }
+  return malformed(where === '' ? 'body' : where, sentences[keyword]?.(params) ?? `breaks the rule ${keyword}`);
+}
+
+function article(noun: string): string {
+  return /^[aio]/.test(noun) ? 'an' : 'a';
+}
+
+/** `/triggers/0/name` as `triggers[0].name`. */
+function pathOf(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '');
+}

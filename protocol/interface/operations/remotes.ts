@@ -1,0 +1,41 @@
+import type { Operation, Side } from '../operation.ts';
+import { vehiclePath } from '../parameters/path.ts';
+import { idempotencyKey, paging } from '../parameters/query.ts';
+import { read, write } from './making.ts';
+import { remoteScopes } from './scopes.ts';
+
+function remotes(side: Side): Operation[] {
+  const path = `${vehiclePath[side]}/callbacks/{cbid}/remotes`;
+  const given = { side, tag: 'Remotes', scopes: side === 'fleet' ? [] : remoteScopes } as const;
+  return [
+    write({
+      ...given,
+      id: `${side}.remotes.create`,
+      method: 'POST',
+      path,
+      summary: 'Sends a command to the vehicle. What becomes of it is told by the callback and by the remote itself.',
+      parameters: [idempotencyKey],
+      body: side === 'fleet' ? 'fleetRemote' : 'userRemote',
+      status: 202,
+      shape: 'RemotePostResponse',
+    }),
+    read({
+      ...given,
+      id: `${side}.remotes.list`,
+      path,
+      summary: 'Lists the commands that were sent with a callback.',
+      parameters: paging,
+      shape: 'RemoteActions',
+    }),
+    read({
+      ...given,
+      id: `${side}.remotes.get`,
+      path: `${path}/{rid}`,
+      summary: 'Reads what became of a command.',
+      shape: 'RemoteAction',
+    }),
+  ];
+}
+
+/** Commands to the car. */
+export const remoteOperations: readonly Operation[] = [...remotes('fleet'), ...remotes('user')];

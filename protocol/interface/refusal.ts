@@ -1,0 +1,91 @@
+/** How a request is refused: xError of the side that was asked. Interface 3.19.2 and 4.17.2 xError. */
+import { type ErrorCode, factOf, VigieError } from '../errors.ts';
+import { dateTimeOf } from './moments.ts';
+import type { Side } from './operation.ts';
+import { integer, type JsonSchema, object, string } from './schemas/json.ts';
+
+/** Statuses that refusals have. The last is ours: the disk takes nothing more. */
+export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 429, 500, 507] as const;
+
+/** What the statuses mean, for the document. */
+export const refusalMeanings: Readonly<Record<number, string>> = {
+  400: 'A parameter or a member of the body breaks a rule, which the message names.',
+  401: 'The request does not prove whose it is.',
+  403: 'The caller may not do this.',
+  404: 'There is no such thing.',
+  405: 'The address does not take this method.',
+  406: 'No media type of the answer is acceptable.',
+  413: 'The body is too large.',
+  415: 'The body is of another media type.',
+  429: 'Too many requests; `Retry-After` says when to come again.',
+  500: 'A fault of the agent.',
+  507: 'The disk of the car takes nothing more.',
+};
+
+export interface FleetRefusal {
+  /** HTTP status × 100 + number. */
+  readonly code: number;
+  readonly uuid: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly timestamp: string;
+}
+
+export interface UserRefusal {
+  readonly code: number;
+  /** Name of the error and id of the request. */
+  readonly debug: string;
+  readonly message: string;
+}
+
+export interface Refused {
+  /** Id of the request, the one in the log. */
+  readonly uuid: string;
+  /** UTC ms. */
+  readonly now: number;
+}
+
+/**
+ * The body of a refusal. Below 500 it says what the error says; what happened inside the car is not told to who asks,
+ * only the meaning of the code.
+ */
+export function xError(side: Side, error: VigieError | ErrorCode, { uuid, now }: Refused): FleetRefusal | UserRefusal {
+  const name = error instanceof VigieError ? error.code : error;
+  const code = refusalCode(name);
+  const { meaning } = factOf(name);
+  const message = error instanceof VigieError && code < 50_000 ? error.message : meaning;
+  return side === 'fleet'
+    ? { code, uuid, message, timestamp: dateTimeOf(now) }
+    : { code, debug: `${name} ${uuid}`, message };
+}
+
+/** HTTP status of a refusal. */
+export function refusalStatus(error: ErrorCode): number {
+  return Math.floor(refusalCode(error) / 100);
+}
+
+/** Codes whose status no operation may answer with become the general one of their class. */
+function refusalCode(error: ErrorCode): number {
+  const { http } = factOf(error);
+  const status = Math.floor(http / 100);
+  if (refusalStatuses.some((known) => known === status)) return http;
+  return status < 500 ? 40_000 : 50_000;
+}
+
+const code = integer('HTTP status × 100 + number within the status.', { minimum: 40_000, maximum: 59_999 });
+const message = string('What is wrong, for people.');
+const required = { required: ['code', 'message'] };
+
+/** Schemas of the bodies. */
+export const refusalSchemas: Readonly<Record<Side, JsonSchema>> = {
+  fleet: object(
+    'xError',
+    { code, uuid: string('Id of the request.'), message, timestamp: string('When it was. RFC 3339.') },
+    { ...required, description: 'Why a request is refused. Interface 3.19.2 xError.' },
+  ),
+  user: object(
+    'xError',
+    { code, debug: string('Name of the error and id of the request.'), message },
+    { ...required, description: 'Why a request is refused. Interface 4.17.2 xError.' },
+  ),
+};

@@ -1,0 +1,66 @@
+import { remoteTypes } from '../../schema/remote.ts';
+import type { Side } from '../operation.ts';
+import { fleetDelivery, typesOf, userCallbackTarget } from './delivery.ts';
+import { collection, links } from './hal.ts';
+import { array, type JsonSchema, object, string } from './json.ts';
+
+const label = string('Name for people.', { maxLength: 256 });
+
+/** Who is told of what, and how: the body of a request, and `subscribe` of the answer. */
+export function callbackSubscribe(side: Side): JsonSchema {
+  if (side === 'fleet') {
+    const names = array(
+      string('A kind of remote.', { enum: typesOf(side, remoteTypes) }),
+      'Remotes that are told of.',
+      {
+        maxItems: 64,
+      },
+    );
+    return object(
+      'RemoteCallbackSubscribe',
+      { label, ...fleetDelivery('remote'), remoteTypes: names },
+      {
+        required: ['callback', 'remoteTypes'],
+        description: 'Who is told of remotes. Interface 3.19.2 RemoteCallbackSubscribe.',
+      },
+    );
+  }
+  const type = array(string('What is told.', { enum: ['Monitor', 'Remote'] }), 'What is told; both when absent.', {
+    minItems: 1,
+    maxItems: 2,
+  });
+  return object(
+    'CallbackSubscribe',
+    { label, type, callback: userCallbackTarget },
+    { required: ['callback'], description: 'Who is told of what. Interface 4.17.2 CallbackSubscribe.' },
+  );
+}
+
+const id = string('Id of the callback.', { pattern: '^[0-9a-fA-F_-]*$' });
+const status = string('Whether it tells; `Failed` is never answered.', { enum: ['Running', 'Paused', 'Failed'] });
+
+export function callback(side: Side): JsonSchema {
+  const [title, _links] =
+    side === 'fleet'
+      ? ['RemoteCallback', links('RemoteCallbackLinks', ['fleet', 'remotes'])]
+      : ['UserCallback', links('UserCallbackLinks', ['remotes', 'monitors'])];
+  return object(
+    title,
+    { _links, id, ...(side === 'user' ? { label } : {}), subscribe: callbackSubscribe(side), status },
+    { required: ['_links', 'id', 'subscribe', 'status'], description: `Who is told. Interface ${title}.` },
+  );
+}
+
+export function callbacks(side: Side): JsonSchema {
+  const title = side === 'fleet' ? 'RemoteCallbacks' : 'UserCallbacks';
+  return collection(title, 'callbacks', callback(side), 'Callbacks.');
+}
+
+export function callbackRef(side: Side): JsonSchema {
+  const _links = links('CallbackRefLinks', side === 'fleet' ? ['fleet', 'callback'] : ['callback']);
+  return object(
+    'CallbackRef',
+    { _links, callbackId: id, status },
+    { description: 'Where the callback is. Interface 3.19.2 and 4.17.2 CallbackRef.' },
+  );
+}

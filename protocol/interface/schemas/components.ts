@@ -1,0 +1,80 @@
+/** Gives schemas with a title a place of their own in a document, to which the others refer. */
+import type { Side } from '../operation.ts';
+import type { JsonSchema } from './json.ts';
+
+interface Variant {
+  readonly content: string;
+  readonly schema: JsonSchema;
+  readonly sides: Set<Side>;
+}
+
+const sideNames: Readonly<Record<Side, string>> = { fleet: 'Fleet', user: 'User' };
+
+/**
+ * Schemas by name. The name is the title; where the sides differ, that of the side and the title. Whether a member is
+ * deprecated is said where it is used.
+ */
+export class Components {
+  readonly #variants = new Map<string, Variant[]>();
+
+  /** Takes in a schema of one side and all that it has in it; to be done for every schema before any is used. */
+  add(schema: JsonSchema, side: Side): void {
+    for (const child of [
+      ...Object.values(schema.properties ?? {}),
+      ...(schema.items === undefined ? [] : [schema.items]),
+    ]) {
+      this.add(child, side);
+    }
+    const { title } = schema;
+    if (title === undefined) return;
+    const content = contentOf(schema);
+    const known = this.#variants.get(title) ?? [];
+    this.#variants.set(title, known);
+    const same = known.find((variant) => variant.content === content);
+    if (same !== undefined) same.sides.add(side);
+    else known.push({ content, schema, sides: new Set([side]) });
+  }
+
+  /** The schema as it stands in the document: a reference when it has a title. */
+  use(schema: JsonSchema, side: Side): object {
+    if (schema.title === undefined) return this.#inline(schema, side);
+    const reference = { $ref: `#/components/schemas/${this.#name(schema, schema.title, side)}` };
+    return schema.deprecated === true ? { ...reference, deprecated: true } : reference;
+  }
+
+  /** All schemas by name, in the order of their names. */
+  get all(): Readonly<Record<string, object>> {
+    const named = [...this.#variants].flatMap(([title, variants]) =>
+      variants.map(({ schema, sides }) => {
+        const [side = 'fleet'] = sides;
+        const { title: _, deprecated: __, ...rest } = schema;
+        return [this.#name(schema, title, side), this.#inline(rest, side)] as const;
+      }),
+    );
+    return Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #inline(schema: JsonSchema, side: Side): object {
+    const { properties, items, ...rest } = schema;
+    const members = Object.entries(properties ?? {}).map(([name, member]) => [name, this.use(member, side)]);
+    return {
+      ...rest,
+      ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
+      ...(items === undefined ? {} : { items: this.use(items, side) }),
+    };
+  }
+
+  #name(schema: JsonSchema, title: string, side: Side): string {
+    const variants = this.#variants.get(title) ?? [];
+    if (variants.length < 2) return title;
+    const content = contentOf(schema);
+    const ours = variants.filter((variant) => variant.sides.has(side));
+    // Beyond one of a side they are told apart by their place.
+    const place = ours.findIndex((variant) => variant.content === content);
+    return `${sideNames[side]}${title.slice(0, 1).toUpperCase()}${title.slice(1)}${place > 0 ? place + 1 : ''}`;
+  }
+}
+
+function contentOf({ deprecated: _, ...schema }: JsonSchema): string {
+  return JSON.stringify(schema);
+}

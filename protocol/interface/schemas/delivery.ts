@@ -1,0 +1,136 @@
+/** How somebody wants to be told: webhooks, push notifications, websockets. Interface 3.19.2 and 4.17.2. */
+import type { Side } from '../operation.ts';
+import { array, integer, type JsonSchema, object, string } from './json.ts';
+
+const key = string('Name of the header, parameter or member.', { minLength: 1, maxLength: 256 });
+const value = (variables: readonly string[]): JsonSchema =>
+  string(`A text, or a variable: ${variables.map((name) => `\`$${name}\``).join(', ')}.`, { maxLength: 4_096 });
+
+function attributes(title: string, places: readonly string[], variables: readonly string[]): JsonSchema {
+  return array(
+    object(
+      title,
+      { type: string('Where it goes.', { enum: places }), key, value: value(variables) },
+      { required: ['type', 'key', 'value'], description: 'Something that is sent along. Interface 3.19.2 Attribute.' },
+    ),
+    'What is sent along.',
+    { maxItems: 64 },
+  );
+}
+
+const everywhere = ['Header', 'Body', 'Query'];
+const userVariables = ['Vin', 'CallbackID', 'CallbackLabel'];
+
+/** Attributes of the monitors and remotes of the fleet side. */
+export const fleetAttributes = {
+  monitor: attributes('MonitorWebhookAttribute', everywhere, ['vin', 'monitorID', 'fleetID', 'vid']),
+  remote: attributes('RemoteWebhookAttribute', everywhere, ['vin', 'callbackID', 'remoteType', 'fleetID']),
+};
+
+/** Attributes that monitors and remotes of the user side add to those of their callback. */
+export const userAttributes = {
+  monitor: attributes('MonitorAttribute', ['Header', 'Body'], ['MonitorID', 'MonitorLabel']),
+  remote: attributes('RemoteAttribute', ['Header', 'Body'], ['RemoteType', 'RemoteStatus', 'RemoteLabel']),
+};
+
+const webhookAttributes = attributes('Attribute', everywhere, userVariables);
+const socketAttributes = attributes('WSAttribute', ['Body'], userVariables);
+const pushAttributes = array(
+  object(
+    'PushNotifAttribute',
+    {
+      type: string('Where it goes.', { enum: ['Header', 'Body'], default: 'Header' }),
+      key,
+      value: value(userVariables),
+    },
+    { description: 'Something that is sent along. Interface 4.17.2 PushNotifAttribute.' },
+  ),
+  'What is sent along.',
+  { maxItems: 64 },
+);
+
+/** What one monitor or remote of the user side changes of its callback; the kind is that of the callback. */
+export const callbackAttributes = object(
+  'CallbackAttributes',
+  { pushnotif: pushAttributes, webhook: webhookAttributes, websocket: socketAttributes },
+  { description: 'Attributes by kind of callback. Interface 4.17.2 CallbackAttributes.' },
+);
+
+const target = (description: string): JsonSchema => string(description, { minLength: 1, maxLength: 2_048 });
+
+function webhook(title: string, given: JsonSchema): JsonSchema {
+  return object(
+    title,
+    {
+      target: target('Address that is posted to.'),
+      name: string('Name for people.', { minLength: 1, maxLength: 256 }),
+      attributes: given,
+      secret: string('Notifications are signed with it. An addition.', { minLength: 16, maxLength: 256 }),
+    },
+    { required: ['target', 'name'], description: 'A server that is posted to. Interface 3.19.2 Webhook.' },
+  );
+}
+
+/** `retryPolicy`, `batchNotify` and `callback` of the fleet side. */
+export function fleetDelivery(of: 'monitor' | 'remote'): Readonly<Record<string, JsonSchema>> {
+  const name = of === 'monitor' ? 'Monitor' : 'Remote';
+  const policies = of === 'monitor' ? ['None', 'Bounded', 'Always'] : ['None', 'Bounded'];
+  return {
+    retryPolicy: object(
+      `${name}RetryPolicy`,
+      {
+        policy: string('Whether to try again.', { enum: policies }),
+        retryNumber: integer('Further tries.', { minimum: 1, default: 3 }),
+        retryDelay: integer('Time between tries. Unit: s.', { minimum: 1, default: 10 }),
+      },
+      { required: ['policy'], description: 'What happens when nobody takes a notification.' },
+    ),
+    batchNotify: object(
+      'BatchNotify',
+      {
+        size: integer('Events that make a batch.', { minimum: 1 }),
+        timeWindow: integer('Time after which a batch goes out all the same. Unit: s.', { minimum: 5, default: 60 }),
+      },
+      { required: ['size'], description: 'Several events are told together.' },
+    ),
+    callback: object(
+      `${name}WebhookCallback`,
+      { webhook: webhook(`${name}Webhook`, fleetAttributes[of]) },
+      { required: ['webhook'], description: 'Whom to tell.' },
+    ),
+  };
+}
+
+/** `callback` of the user side: exactly one of its members. */
+export const userCallbackTarget = object(
+  'CallbackTarget',
+  {
+    pushnotif: object(
+      'PushNotif',
+      {
+        devices: array(
+          string('A device: JSON of a PushSubscription (W3C Push API).', { minLength: 1, maxLength: 4_096 }),
+          'Whom to tell.',
+          {
+            minItems: 1,
+            maxItems: 100,
+          },
+        ),
+        attributes: pushAttributes,
+      },
+      { required: ['devices'], description: 'Push notifications. Interface 4.17.2 PushNotif.' },
+    ),
+    webhook: webhook('Webhook', webhookAttributes),
+    websocket: object(
+      'Websocket',
+      { target: target('Address of the socket.'), attributes: socketAttributes },
+      { required: ['target'], description: 'A websocket. Interface 4.17.2 Websocket.' },
+    ),
+  },
+  { description: 'Exactly one way to tell. Interface 4.17.2 CallbackSubscribe.callback.' },
+);
+
+/** Interface 3.19.2 and 4.17.2 RemoteType: thefts are the fleet's alone. */
+export function typesOf(side: Side, all: readonly string[]): readonly string[] {
+  return side === 'fleet' ? all : all.filter((name) => name !== 'Immobilization' && name !== 'Stolen');
+}

@@ -1,0 +1,80 @@
+/** The schema of a message's body as the HTTP interface writes it, so that no resource is written down twice. */
+import type { TSchema } from 'typebox';
+import type { JsonSchema } from './json.ts';
+
+/** The annotations of protocol/schema/fields.ts that say how a value is written. */
+interface Annotated extends Omit<JsonSchema, 'items' | 'properties'> {
+  readonly items?: Annotated;
+  readonly properties?: Readonly<Record<string, Annotated>>;
+  readonly prefixItems?: readonly Annotated[];
+  readonly 'x-instant'?: boolean;
+  readonly 'x-bytes'?: boolean;
+  readonly 'x-unit'?: string;
+}
+
+export interface DeriveOptions {
+  /** Leaves `createdAt` out of every object, as telemetry does; what changes by that has `Base` after its title. */
+  readonly undated?: boolean;
+}
+
+/**
+ * A copy in which instants are RFC 3339 texts, tuples are arrays of numbers, the unit stands in the description, and
+ * no annotation is left. Members that are bytes are left out: they exist on MQTT only.
+ */
+export function derived(schema: TSchema, options: DeriveOptions = {}): JsonSchema {
+  return derive(schema as Annotated, options);
+}
+
+function derive(schema: Annotated, options: DeriveOptions): JsonSchema {
+  const description = described(schema);
+  if (schema['x-instant'] === true) return { type: 'string', format: 'date-time', ...description };
+  if (schema.prefixItems !== undefined) {
+    const { minItems = 0, maxItems = schema.prefixItems.length } = schema;
+    return { type: 'array', items: { type: 'number' }, minItems, maxItems, ...description };
+  }
+  if (schema.properties !== undefined) return deriveObject(schema, schema.properties, options);
+  const plain = Object.fromEntries(
+    Object.entries(schema).filter(([word]) => !word.startsWith('x-') && word !== 'const'),
+  );
+  return {
+    ...plain,
+    ...description,
+    ...(schema.const === undefined ? {} : { enum: [schema.const] }),
+    ...(schema.items === undefined ? {} : { items: derive(schema.items, options) }),
+  };
+}
+
+function deriveObject(
+  { title, required = [], ...schema }: Annotated,
+  properties: Readonly<Record<string, Annotated>>,
+  options: DeriveOptions,
+): JsonSchema {
+  const members: Record<string, JsonSchema> = {};
+  for (const [name, member] of Object.entries(properties)) {
+    if (member['x-bytes'] === true || (options.undated === true && name === 'createdAt')) continue;
+    members[name] = derive(member, options);
+  }
+  const kept = required.filter((name) => Object.hasOwn(members, name));
+  const changed = options.undated === true && isDated(properties);
+  return {
+    ...(title === undefined ? {} : { title: changed ? `${title}Base` : title }),
+    type: 'object',
+    ...described(schema),
+    properties: members,
+    ...(kept.length === 0 ? {} : { required: kept }),
+  };
+}
+
+function isDated(properties: Readonly<Record<string, Annotated>>): boolean {
+  return Object.entries(properties).some(([name, member]) => {
+    const inner = member.properties ?? member.items?.properties;
+    return name === 'createdAt' || (inner !== undefined && isDated(inner));
+  });
+}
+
+function described({ description, 'x-unit': unit, 'x-instant': instant }: Annotated): { description?: string } {
+  if (description === undefined) return {};
+  return {
+    description: unit === undefined || unit === '1' || instant === true ? description : `${description} Unit: ${unit}.`,
+  };
+}

@@ -1,0 +1,55 @@
+/** Links and pages. Interface 3.19.2 and 4.17.2 Link, Tab_Links, CollectionResult; draft-kelly-json-hal-08. */
+import { array, boolean, integer, type JsonSchema, object, string } from './json.ts';
+
+export const link = object(
+  'Link',
+  {
+    href: string('Where it leads: a URI, or a URI template (RFC 6570) when `templated`.'),
+    templated: boolean('The address has parameters in braces.'),
+    type: string('Media type that is to be expected there.'),
+    deprecation: string('Where it is said why the link is deprecated.'),
+    name: string('Tells links of the same relation apart.'),
+    title: string('What people read.'),
+    profile: string('What is to be known of the target.'),
+    hreflang: string('Language of the target. RFC 5646.'),
+  },
+  { required: ['href'], description: 'A link. Interface 3.19.2 Link.' },
+);
+
+/** The links of a resource: `self`, and others that are there when what they lead to is. */
+export function links(
+  title: string,
+  names: readonly string[],
+  more: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
+  return object(
+    title,
+    { self: link, ...Object.fromEntries(names.map((name) => [name, link])), ...more },
+    { required: ['self'], description: 'Where it and its neighbours are.' },
+  );
+}
+
+const pageLinks = object(
+  'Tab_Links',
+  { self: link, first: link, next: link, prev: link, last: link },
+  { required: ['self', 'first'], description: 'This page and its neighbours. Interface 3.19.2 Tab_Links.' },
+);
+
+/** A page of entries, which stand in `_embedded` under `name`. */
+export function collection(title: string, name: string, items: JsonSchema, description: string): JsonSchema {
+  return object(
+    title,
+    {
+      _links: pageLinks,
+      total: integer('Entries of the whole collection.', { minimum: 0 }),
+      totalPage: integer('Pages of the whole collection.', { minimum: 0 }),
+      currentPage: integer('Number of this page.', { minimum: 0 }),
+      _embedded: object(
+        `${title}Embedded`,
+        { [name]: array(items, 'The entries of this page.') },
+        { required: [name], description: 'What the page has.' },
+      ),
+    },
+    { required: ['_links', 'total', 'totalPage', 'currentPage', '_embedded'], description },
+  );
+}

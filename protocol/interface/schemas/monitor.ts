@@ -1,0 +1,137 @@
+import { dataNames } from '../../schema/monitor/data.ts';
+import { extensionTypes } from '../../schema/monitor/extensions.ts';
+import { monitorParameterSchema } from '../../schema/monitor/parameter.ts';
+import type { Side } from '../operation.ts';
+import { telemetryTypes } from '../parameters/query.ts';
+import { callbackAttributes, fleetDelivery, userAttributes } from './delivery.ts';
+import { derived } from './derive.ts';
+import { collection, links } from './hal.ts';
+import { array, dateTime, extended, integer, type JsonSchema, object, string, without } from './json.ts';
+
+/** Data triggers that only the fleet side has. Interface 3.19.2 and 4.17.2 DataTrigger.data. */
+const fleetData = [
+  'vehicle.trip',
+  'vehicle.maintenance.daysBeforeMaintenance',
+  'vehicle.maintenance.mileageBeforeMaintenance',
+  'vehicle.collision.side',
+  'vehicle.collision.severity',
+  'stolen.state',
+];
+
+export function triggerData(side: Side): readonly string[] {
+  return side === 'fleet' ? dataNames : dataNames.filter((name) => !fleetData.includes(name));
+}
+
+/** Extensions of events by side. Interface 3.19.2 and 4.17.2 MonitorParameter.extendedEventParam, TelemetryEnum. */
+export function eventExtensions(side: Side): readonly string[] {
+  const telemetry = telemetryTypes[side].map((name) => `vehicle.telemetry.${name}`);
+  const others = side === 'fleet' ? ['vehicle.alarm'] : ['vehicle.collisions', 'vehicle.stolen'];
+  return [...extensionTypes.filter((name) => !others.includes(name)), ...telemetry];
+}
+
+const refreshEvent = integer('While it is true it is told again after so long. Unit: s.', {
+  minimum: 60,
+  maximum: 31_536_000,
+});
+
+/** What a monitor watches and tells: the body of a request, and `monitor` of the answer. */
+export function monitorParameter(side: Side): JsonSchema {
+  const base = without(derived(monitorParameterSchema), 'delivery', 'subscribeParam', 'extendedEventParam');
+  const { triggerParam = {} } = base.properties ?? {};
+  const common = {
+    triggerParam: withData(triggerParam, side),
+    extendedEventParam: array(
+      string('An extension, or one kind of telemetry.', { enum: eventExtensions(side) }),
+      'What an event tells beside the values.',
+      { maxItems: 32 },
+    ),
+  };
+  if (side === 'user') {
+    const subscribeParam = object(
+      'MonitorCallbackSubscribe',
+      { refreshEvent, callbackAttributes },
+      { description: 'How its events are told. Interface 4.17.2 MonitorCallbackSubscribe.' },
+    );
+    return extended(base, 'MonitorParameter', { ...common, subscribeParam, attributes: userAttributes.monitor });
+  }
+  const subscribeParam = object(
+    'MonitorCallbackSubscribe',
+    { refreshEvent, ...fleetDelivery('monitor') },
+    { required: ['callback'], description: 'How its events are told. Interface 3.19.2 MonitorCallbackSubscribe.' },
+  );
+  const vid = string('Id of the vehicle that watches; may be a header instead.', { minLength: 1, maxLength: 256 });
+  return extended(base, 'MonitorParameter', { ...common, subscribeParam, vid }, ['subscribeParam']);
+}
+
+function withData(triggerParam: JsonSchema, side: Side): JsonSchema {
+  const { triggers = {} } = triggerParam.properties ?? {};
+  const trigger = triggers.items ?? {};
+  const { data = {} } = trigger.properties ?? {};
+  const { data: names = {} } = data.properties ?? {};
+  const all = side === 'fleet' ? without(data, 'previous') : data;
+  const named = extended(all, 'DataTrigger', { data: { ...names, enum: triggerData(side) } });
+  const items = extended(withDefaults(trigger), 'MonitorTrigger', { data: named });
+  return extended(triggerParam, 'TriggerParam', { triggers: { ...triggers, items } });
+}
+
+/** `recurrence` and `timeZone` may be left out by who asks. */
+function withDefaults(trigger: JsonSchema): JsonSchema {
+  const { time = {} } = trigger.properties ?? {};
+  const { times = {}, timeZone = {} } = time.properties ?? {};
+  const entry = times.items ?? {};
+  const { recurrence = {}, occurence = {} } = entry.properties ?? {};
+  const items: JsonSchema = {
+    ...entry,
+    required: ['start'],
+    properties: {
+      ...entry.properties,
+      recurrence: { ...recurrence, default: 'Daily' },
+      occurence: { ...occurence, title: 'TimeTriggerOccurence' },
+    },
+  };
+  const properties = {
+    ...time.properties,
+    times: { ...times, items },
+    timeZone: { ...timeZone, default: 'Europe/Paris' },
+  };
+  return { ...trigger, properties: { ...trigger.properties, time: { ...time, required: ['times'], properties } } };
+}
+
+const monitorId = string('Id of the monitor.');
+const dates = { createdAt: dateTime('When it was given.'), updatedAt: dateTime('When it was last changed.') };
+const status = string('Whether it watches; `Failed` is never answered.', { enum: ['Running', 'Paused', 'Failed'] });
+
+export function monitor(side: Side): JsonSchema {
+  const _links = links('MonitorLinks', side === 'fleet' ? ['fleet', 'vehicle'] : ['vehicle', 'callback']);
+  return object(
+    'Monitor',
+    { _links, monitorId, monitor: monitorParameter(side), status, ...dates },
+    {
+      required: ['_links', 'monitorId', 'monitor', 'status', 'createdAt', 'updatedAt'],
+      description: 'A rule that the car watches. Interface 3.19.2 and 4.17.2 Monitor.',
+    },
+  );
+}
+
+export function monitors(side: Side): JsonSchema {
+  return collection('Monitors', 'monitors', monitor(side), 'Monitors. Interface 3.19.2 Monitors.');
+}
+
+export function monitorRef(side: Side): JsonSchema {
+  const _links = links('MonitorRefLinks', side === 'fleet' ? ['fleet', 'monitor'] : ['monitor']);
+  return object(
+    'MonitorRef',
+    { _links, monitorId, status, ...dates },
+    {
+      required: ['monitorId', 'status', 'createdAt', 'updatedAt'],
+      description: 'Where the monitor is. Interface 3.19.2 and 4.17.2 MonitorRef.',
+    },
+  );
+}
+
+/** What a monitor or callback is told to be. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
+export const statusSetter = object(
+  'StatusSetter',
+  { status: string('What it shall be.', { enum: ['Running', 'Paused'] }) },
+  { required: ['status'], description: 'Lets it run or pause.' },
+);

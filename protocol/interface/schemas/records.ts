@@ -1,0 +1,64 @@
+/** Alerts, collisions, maintenance, alarms and thefts as answers. */
+import { alarmRecordSchema } from '../../schema/alarm.ts';
+import { alertSchema } from '../../schema/alert.ts';
+import { collisionSchema } from '../../schema/collision.ts';
+import { maintenanceSchema } from '../../schema/maintenance.ts';
+import { theftSchema } from '../../schema/theft.ts';
+import type { Side } from '../operation.ts';
+import { derived } from './derive.ts';
+import { link, links } from './hal.ts';
+import { array, extended, type JsonSchema, string, without } from './json.ts';
+import { position } from './position.ts';
+
+export const vin = string('Vehicle identification number. ISO 3779.', { maxLength: 17 });
+
+/** Every position of a record is that of the side. */
+function placed(schema: JsonSchema, side: Side): JsonSchema {
+  const properties = Object.entries(schema.properties ?? {}).map(([name, member]) => [
+    name,
+    member.title === 'Position' ? position(side) : member.title === 'AlarmTrigger' ? placed(member, side) : member,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+/** The record with its links and, on the fleet side, the VIN of its car. */
+export function answered(schema: JsonSchema, side: Side, title: string, _links: JsonSchema): JsonSchema {
+  const base = placed(schema, side);
+  return side === 'fleet'
+    ? extended(base, title, { _links, vin }, ['_links', 'vin'])
+    : extended(base, title, { _links }, ['_links']);
+}
+
+export function alert(side: Side): JsonSchema {
+  const trips = { trips: array(link, 'The trip during which it was there.') };
+  const schema = answered(derived(alertSchema), side, 'Alert', links('AlertLinks', ['vehicle', 'position'], trips));
+  return side === 'fleet' ? schema : extended(schema, 'Alert', {}, ['updatedAt']);
+}
+
+export function collision(side: Side): JsonSchema {
+  const schema = without(derived(collisionSchema), 'readings');
+  return answered(schema, side, 'Collision', links('CollisionLinks', ['vehicle', 'trip']));
+}
+
+export function maintenance(side: Side): JsonSchema {
+  const schema = derived(maintenanceSchema);
+  const { id = {}, ...members } = schema.properties ?? {};
+  return answered(
+    { ...without(schema, 'id'), properties: { ...members, id } },
+    side,
+    'Maintenance',
+    links('MaintenanceLinks', ['vehicle', 'alerts']),
+  );
+}
+
+/** The moment of the published record is that of its only member, and it has no links; ours are an addition. */
+export function alarmDetails(side: Side): JsonSchema {
+  const base = without(placed(derived(alarmRecordSchema), side), 'createdAt', 'updatedAt');
+  return extended(base, 'AlarmDetails', { _links: links('AlarmLinks', ['vehicle']) }, ['_links']);
+}
+
+/** A fleet's alone. */
+export function theft(): JsonSchema {
+  const schema = placed(derived(theftSchema), 'fleet');
+  return extended(schema, 'Stolen', { _links: links('StolenLinks', ['vehicle', 'waypoints']) }, ['_links']);
+}

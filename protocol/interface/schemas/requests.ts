@@ -1,0 +1,74 @@
+import type { RequestName } from '../operation.ts';
+import { callbackSubscribe } from './callback.ts';
+import type { JsonSchema } from './json.ts';
+import { monitorParameter, statusSetter } from './monitor.ts';
+import { remote, remoteMembers } from './remote.ts';
+
+const makers: Readonly<Record<RequestName, () => JsonSchema>> = {
+  fleetMonitor: () => monitorParameter('fleet'),
+  fleetCallback: () => callbackSubscribe('fleet'),
+  fleetRemote: () => remote('fleet'),
+  userMonitor: () => monitorParameter('user'),
+  userCallback: () => callbackSubscribe('user'),
+  userRemote: () => remote('user'),
+  statusSetter: () => statusSetter,
+};
+
+const made = new Map<RequestName, JsonSchema>();
+
+/** Body of a request as it is documented, by the name of its validator; made when it is first asked for. */
+export function requestBody(name: RequestName): JsonSchema {
+  const schema = made.get(name) ?? makers[name]();
+  made.set(name, schema);
+  return schema;
+}
+
+/**
+ * What the generated validators check. Monitors and callbacks have readers of their own (schema/monitor/compile.ts,
+ * schema/callback/read.ts), which know more rules and take spellings that are not documented: here they only have to
+ * have their members, of the right types. Commands are references to {@link checkedCommands}, which both sides share.
+ */
+export function checkedBody(name: RequestName): object {
+  const schema = requestBody(name);
+  if (!name.endsWith('Remote')) return name === 'statusSetter' ? bare(schema) : outline(schema);
+  const { properties = {} } = outline(schema);
+  const members = Object.entries(properties).map(([member, known]) => {
+    const title = schema.properties?.[member]?.title;
+    return [member, title !== undefined && commandTitles().has(title) ? { $ref: title } : known];
+  });
+  return { type: 'object', properties: Object.fromEntries(members) };
+}
+
+/** Bodies of commands by title. */
+export function checkedCommands(): Readonly<Record<string, object>> {
+  return Object.fromEntries(commands().map((schema) => [schema.title, bare(schema)]));
+}
+
+function commands(): readonly JsonSchema[] {
+  const members = Object.values(remoteMembers);
+  return Object.entries(remote('fleet').properties ?? {}).flatMap(([name, schema]) =>
+    members.includes(name) ? [schema] : [],
+  );
+}
+
+function commandTitles(): ReadonlySet<string | undefined> {
+  return new Set(commands().map(({ title }) => title));
+}
+
+function outline({ required = [], properties = {} }: JsonSchema): JsonSchema {
+  const members = Object.entries(properties).map(([name, { type = '' }]) => [name, { type }]);
+  return { type: 'object', required, properties: Object.fromEntries(members) };
+}
+
+const words: ReadonlySet<string> = new Set(['title', 'description', 'default', 'deprecated']);
+
+/** Without what a validator does not need. */
+function bare({ properties, items, ...schema }: JsonSchema): JsonSchema {
+  const kept = Object.entries(schema).filter(([word]) => !words.has(word));
+  const members = Object.entries(properties ?? {}).map(([name, member]) => [name, bare(member)]);
+  return {
+    ...Object.fromEntries(kept),
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
+    ...(items === undefined ? {} : { items: bare(items) }),
+  };
+}

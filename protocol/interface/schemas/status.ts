@@ -1,0 +1,110 @@
+import { statusSchema } from '../../schema/status.ts';
+import type { Side } from '../operation.ts';
+import { derived } from './derive.ts';
+import { links } from './hal.ts';
+import { deprecated, extended, type JsonSchema, number, object, without } from './json.ts';
+import { position } from './position.ts';
+import { vin } from './records.ts';
+
+/** The state of a car. Interface 3.19.2 and 4.17.2 Status, with the objects that the other side has as well. */
+export function status(side: Side): JsonSchema {
+  const schema = derived(statusSchema);
+  const { properties = {} } = schema;
+  const { odometer = {}, service = {}, alarm = {}, stolen = {}, adas = {}, energies = {}, engines = {} } = properties;
+  const common = {
+    lastPosition: position(side),
+    alarm: withTriggerPosition(alarm, side),
+    service: deprecated(service),
+    energies: { ...energies, items: energy(side, energies.items ?? {}) },
+    engines: { ...engines, items: engine(side, engines.items ?? {}) },
+    vehicleOdometer: odometer,
+    stolen: theft(side, stolen),
+    adas: side === 'fleet' ? adas : userAdas(adas),
+  };
+  if (side === 'fleet') {
+    const _links = links('StatusLinks', ['vehicle', 'fleet']);
+    return extended(schema, 'Status', { ...common, vin, _links, _embedded: embedded(properties) }, ['_links']);
+  }
+  return extended(
+    without(schema, 'vin'),
+    'Status',
+    {
+      ...common,
+      _links: links('StatusLinks', ['vehicle']),
+      preconditionning: deprecated(properties['preconditioning'] ?? {}),
+      energy: deprecated(energy(side, energies.items ?? {})),
+    },
+    ['_links'],
+  );
+}
+
+function embedded({ odometer = {}, kinetic = {} }: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const extension = object(
+    'StatusExtension',
+    { odometer, kinetic },
+    { description: 'Twins of the members of Status.' },
+  );
+  return object('StatusEmbedded', { extension }, { description: 'Deprecated.', deprecated: true });
+}
+
+/** The user line spells one name of its enumeration `off`. */
+export function userAdas(adas: JsonSchema): JsonSchema {
+  const { aebs = {} } = adas.properties ?? {};
+  const names = (aebs.enum ?? []).map((name) => (name === 'Off' ? 'off' : name));
+  return { ...adas, properties: { ...adas.properties, aebs: { ...aebs, enum: names } } };
+}
+
+/** The theft that is going on; only the fleet side has it as a resource, to which a link leads. */
+function theft(side: Side, schema: JsonSchema): JsonSchema {
+  const positions = { startPosition: position(side), endPosition: position(side) };
+  if (side === 'user') return extended(schema, 'StolenObj', positions);
+  return extended(schema, 'StolenObj', { ...positions, _links: links('StolenObjLinks', ['vehicle']) }, ['_links']);
+}
+
+function withTriggerPosition(alarm: JsonSchema, side: Side): JsonSchema {
+  const { trigger = {} } = alarm.properties ?? {};
+  const placed = { ...trigger, properties: { ...trigger.properties, position: position(side) } };
+  return { ...alarm, properties: { ...alarm.properties, trigger: placed } };
+}
+
+/** One engine: the user line has a deprecated twin of the temperature of the oil. */
+export function engine(side: Side, schema: JsonSchema): JsonSchema {
+  const flagged = deprecated(schema.properties?.['gmpStatus'] ?? {});
+  if (side === 'fleet') return extended(schema, schema.title ?? '', { gmpStatus: flagged });
+  const temp = number('Temperature of the oil. Unit: °C.');
+  const oil = object('EngineOilTwin', { temp }, { description: 'Twin of `extension.thermic.oil`.', deprecated: true });
+  return extended(schema, schema.title ?? '', { gmpStatus: flagged, oil });
+}
+
+const consumed = (title: string, unit: string): JsonSchema =>
+  object(
+    title,
+    { consumption: number(`How much. Unit: ${unit}.`, { minimum: 0 }) },
+    { required: ['consumption'], description: 'Interface 4.17.2 Consumption.', deprecated: true },
+  );
+
+/** One energy: the user line has deprecated twins in it. */
+export function energy(side: Side, schema: JsonSchema): JsonSchema {
+  const { extension = {} } = schema.properties ?? {};
+  const { fuel = {}, electric = {} } = extension.properties ?? {};
+  if (side === 'fleet') {
+    const members = { fuel, electric: without(electric, 'consumption') };
+    return extended(without(schema, 'updatedAt'), schema.title ?? '', {
+      extension: extended(extension, extension.title ?? '', members),
+    });
+  }
+  const { battery = {} } = electric.properties ?? {};
+  const members = {
+    fuel: extended(fuel, fuel.title ?? '', { consumption: consumed('FuelEnergyInstantConsumption', 'L/100km') }),
+    electric: extended(electric, electric.title ?? '', {
+      residual: consumed('ElectricResidualEnergy', 'kWh'),
+      battery: withCapacity(battery),
+    }),
+  };
+  return extended(schema, schema.title ?? '', { extension: extended(extension, extension.title ?? '', members) });
+}
+
+function withCapacity(battery: JsonSchema): JsonSchema {
+  const capacity = number('Energy that the battery holds when full. Unit: Wh.', { deprecated: true });
+  return extended(battery, battery.title ?? '', { capacity });
+}

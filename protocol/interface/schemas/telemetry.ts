@@ -1,0 +1,99 @@
+import { daysBeforeMaintenance, mileageBeforeMaintenance } from '../../schema/maintenance.ts';
+import { statusSchema } from '../../schema/status.ts';
+import type { Side } from '../operation.ts';
+import { derived } from './derive.ts';
+import { collection, links } from './hal.ts';
+import { array, dateTime, extended, type JsonSchema, object, string } from './json.ts';
+import { position } from './position.ts';
+import { vin } from './records.ts';
+import { energy, engine, userAdas } from './status.ts';
+
+/** Members of Status that telemetry has under `vehicle`. Interface 3.19.2 and 4.17.2 Telemetry. */
+const members = [
+  'engines',
+  'energies',
+  'transmission',
+  'powertrain',
+  'adas',
+  'lightingSystem',
+  'ignition',
+  'doorsState',
+  'battery',
+  'safety',
+  'wipingBlades',
+  'odometer',
+  'alarm',
+  'kinetic',
+  'drivingBehavior',
+] as const;
+
+/** Readings of one moment: the objects of Status without times of their own. */
+export function telemetry(side: Side): JsonSchema {
+  const status = derived(statusSchema, { undated: true }).properties ?? {};
+  const vehicle: Record<string, JsonSchema> = Object.fromEntries(members.map((name) => [name, status[name] ?? {}]));
+  const { energies = {}, engines = {}, alarm = {}, adas = {} } = vehicle;
+  vehicle['engines'] = { ...engines, items: engine(side, engines.items ?? {}) };
+  vehicle['energies'] = { ...energies, items: energy(side, energies.items ?? {}) };
+  vehicle['alarm'] = withTriggerPosition(alarm, side);
+  if (side === 'user') vehicle['adas'] = userAdas(adas);
+  else {
+    vehicle['lighting'] = lighting;
+    vehicle['wipingBlades'] = dated(vehicle['wipingBlades'] ?? {});
+  }
+  return object(
+    'Telemetry',
+    {
+      _links: links('TelemetryLinks', ['vehicle', 'trip']),
+      createdAt: dateTime('Moment of the readings.'),
+      privacy: status['privacy'] ?? {},
+      environment: status['environment'] ?? {},
+      vehicle: object('TelemetryVehicle', vehicle, { description: 'What was read of the vehicle.' }),
+      _embedded: object(
+        'TelemetryEmbedded',
+        {
+          extension: object(
+            'TelemetryExtension',
+            { location: position(side, { undated: true }), maintenance: maintenanceBase(side) },
+            { description: 'What was asked for by `extension`.' },
+          ),
+        },
+        { description: 'What is told beside the readings.' },
+      ),
+    },
+    { required: ['_links', 'createdAt'], description: 'Readings of one moment. Interface 3.19.2 Telemetry.' },
+  );
+}
+
+export function telemetries(side: Side): JsonSchema {
+  return collection('Telemetries', 'telemetries', telemetry(side), 'Readings over time. Interface 3.19.2 Telemetries.');
+}
+
+function withTriggerPosition(alarm: JsonSchema, side: Side): JsonSchema {
+  const { trigger = {} } = alarm.properties ?? {};
+  const placed = extended(trigger, trigger.title ?? '', { position: position(side) });
+  return extended(alarm, alarm.title ?? '', { trigger: placed });
+}
+
+/** The only object of the fleet's telemetry that is published with a time of its own. */
+function dated(wipingBlades: JsonSchema): JsonSchema {
+  return extended(wipingBlades, 'TelemetryWipingBlades', { createdAt: dateTime('When it last changed.') });
+}
+
+function maintenanceBase(side: Side): JsonSchema {
+  const due = {
+    daysBeforeMaintenance: derived(daysBeforeMaintenance),
+    mileageBeforeMaintenance: derived(mileageBeforeMaintenance),
+  };
+  const description = 'When the car is next due for service. Interface 3.19.2 MaintenanceBase.';
+  return side === 'fleet'
+    ? object('MaintenanceBase', { vin, ...due }, { required: ['vin'], description })
+    : object('MaintenanceBase', due, { description });
+}
+
+const sides = (values: readonly string[]): JsonSchema => array(string('One of them.', { enum: values }), 'Several.');
+
+const lighting = object(
+  'LightingBase',
+  { turn: sides(['Left', 'Right']), light: sides(['Front', 'Rear']), status: sides(['On', 'Off']) },
+  { description: 'Replaced by `lightingSystem`. Interface 3.19.2 LightingBase.', deprecated: true },
+);

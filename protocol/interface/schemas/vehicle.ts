@@ -1,0 +1,149 @@
+/** Fleets, the user, and their vehicles as answers. */
+import type { Side } from '../operation.ts';
+import { countries } from '../parameters/query.ts';
+import { onboardCapabilities } from './capabilities.ts';
+import { collection, links } from './hal.ts';
+import { array, dateTime, deprecated, extended, type JsonSchema, object, string } from './json.ts';
+import { vin } from './records.ts';
+
+const dates = {
+  createdAt: dateTime('When it was made.'),
+  updatedAt: dateTime('When it last changed.'),
+};
+
+/** Interface 3.19.2 and 4.17.2 Vehicle.motorization. */
+export const motorizations = ['Electric', 'Hybrid', 'Thermic', 'Hydrogen'] as const;
+const motorization = string('What drives the car.', { enum: motorizations });
+
+const pictures = array(string('Address of a picture.'), 'Pictures of the car.', { minItems: 1, maxItems: 12 });
+const brand = string('Brand of the car.');
+const branding = object(
+  'VehicleBranding',
+  { brand, label: string('Name of the model.') },
+  { description: 'Brand and model. Interface 3.19.2 VehicleBranding.' },
+);
+
+function embedded(title: string, extension: JsonSchema): JsonSchema {
+  return object(`${title}Embedded`, { extension }, { description: 'What was asked for by `extension`.' });
+}
+
+function extension(side: Side): JsonSchema {
+  return object(
+    'VehicleExtension',
+    { onboardCapabilities: onboardCapabilities(side), branding, pictures },
+    { description: 'What is told beside the vehicle itself. Interface 3.19.2 VehicleExtension.' },
+  );
+}
+
+const relations = [
+  'lastPosition',
+  'trips',
+  'maintenance',
+  'alerts',
+  'status',
+  'telemetry',
+  'collisions',
+  'alarms',
+  'monitors',
+  'remotes',
+  'callbacks',
+];
+
+export function vehicle(side: Side): JsonSchema {
+  const ours = side === 'fleet' ? ['fleet', 'stolen', 'capabilities'] : ['user'];
+  const base = object(
+    'Vehicle',
+    {
+      _links: links('VehicleLinks', [...ours, ...relations]),
+      id: string('Id of the vehicle.'),
+      vin,
+      motorization,
+      brand: deprecated(brand),
+      pictures: deprecated(pictures),
+      ...dates,
+      _embedded: embedded('Vehicle', extension(side)),
+    },
+    { required: ['_links'], description: 'A vehicle. Interface 3.19.2 and 4.17.2 Vehicle.' },
+  );
+  if (side === 'fleet') return base;
+  const callCenter = object('CallCenter', { stolen: stolenCallCenter }, { description: 'Whom to call.' });
+  return extended(base, 'Vehicle', { label: deprecated(string('Name of the model.')), callCenter });
+}
+
+const stolenCallCenter = object(
+  'StolenCallCenter',
+  {
+    countryCode: string('Country (ISO 3166-1 alpha-2).', { enum: countries }),
+    phoneNumber: string('Number to call when the car was stolen.'),
+  },
+  { description: 'Interface 4.17.2 StolenCallCenter.' },
+);
+
+export function vehicles(side: Side): JsonSchema {
+  const items = side === 'user' ? vehicle(side) : vehicleItem();
+  return collection('Vehicles', 'vehicles', items, 'Vehicles. Interface 3.19.2 Vehicles.');
+}
+
+/** In the list of a fleet the extensions are fewer. */
+function vehicleItem(): JsonSchema {
+  const single = object('VehicleBrandingSingle', { brand }, { description: 'Interface 3.19.2 VehicleBrandingSingle.' });
+  const extensions = object(
+    'VehicleExtensions',
+    { branding: single, pictures },
+    { description: 'What is told beside each vehicle. Interface 3.19.2 VehicleExtensions.' },
+  );
+  return extended(vehicle('fleet'), 'VehicleItem', { _embedded: embedded('VehicleItem', extensions) });
+}
+
+export function vehicleCapabilities(): JsonSchema {
+  return object(
+    'VehicleCapabilities',
+    {
+      _links: links('VehicleCapabilitiesLinks', ['vehicle']),
+      vin,
+      motorization,
+      _embedded: embedded('Vehicle', extension('fleet')),
+    },
+    { required: ['vin'], description: 'What a vehicle can do. Interface 3.19.2 VehicleCapabilities.' },
+  );
+}
+
+export function fleet(): JsonSchema {
+  const names = ['vehicles', 'status', 'maintenances', 'alerts', 'trips', 'collisions', 'monitors', 'callbacks'];
+  return object(
+    'Fleet',
+    {
+      _links: links('FleetLinks', names),
+      id: string('Id of the fleet.'),
+      name: string('Name of the fleet.'),
+      description: string('What the fleet is.'),
+      ...dates,
+    },
+    { required: ['_links', 'id'], description: 'A fleet. Interface 3.19.2 Fleet.' },
+  );
+}
+
+export function fleets(): JsonSchema {
+  return collection('Fleets', 'fleets', fleet(), 'Fleets. Interface 3.19.2 Fleets.');
+}
+
+export function user(): JsonSchema {
+  const list = array(vehicle('user'), 'The vehicles of the user.');
+  const _links = links('UserLinks', ['vehicles', 'callbacks']);
+  return object(
+    'User',
+    {
+      _links,
+      email: string('Mail address.'),
+      firstName: string('Given name.'),
+      lastName: string('Family name.'),
+      ...dates,
+      _embedded: object(
+        'UserEmbedded',
+        { Vehicles: list, vehicles: list },
+        { description: 'Vehicles of the user, under both names that are in use.' },
+      ),
+    },
+    { description: 'The user. Interface 4.17.2 User.' },
+  );
+}

@@ -1,0 +1,66 @@
+/** How often and how long a notification is tried, and how many events travel together. Interface 3.19.2 CallbackSubscribe. */
+import { enumeration, optional, quantity, record, required, type Static } from '../fields.ts';
+import type { Member } from '../monitor/input.ts';
+
+export const retryPolicies = ['None', 'Bounded', 'Always'] as const;
+export type RetryPolicyName = (typeof retryPolicies)[number];
+
+/** What is meant when it is left out: published defaults of 3.19.2. */
+export const retryDefaults = { policy: 'Bounded', retryNumber: 3, retryDelay: 10 } as const;
+const WINDOW = 60;
+
+const seconds = (minimum: number, maximum: number, description: string) =>
+  quantity({ unit: 's', resolution: 1, minimum, maximum, description });
+const whole = (minimum: number, maximum: number, description: string) =>
+  quantity({ unit: '1', resolution: 1, minimum, maximum, description });
+
+const bounds = { number: 100_000, delay: 259_200, size: 500, window: 86_400 } as const;
+
+export const retryPolicySchema = record(
+  'RetryPolicy',
+  {
+    policy: required(1, enumeration(retryPolicies, { description: 'Interface 3.19.2 retryPolicy.policy.' })),
+    retryNumber: optional(
+      2,
+      whole(1, bounds.number, 'Tries after the first. Interface 3.19.2 retryPolicy.retryNumber.'),
+    ),
+    retryDelay: optional(3, seconds(1, bounds.delay, 'Between two tries. Interface 3.19.2 retryPolicy.retryDelay.')),
+  },
+  { description: 'What is done when the receiver does not take a notification.' },
+);
+export type RetryPolicy = Static<typeof retryPolicySchema>;
+
+export const batchNotifySchema = record(
+  'BatchNotify',
+  {
+    size: required(1, whole(1, bounds.size, 'Events in a notification at most. Interface 3.19.2 batchNotify.size.')),
+    timeWindow: optional(
+      2,
+      seconds(5, bounds.window, 'The first event waits so long for others. Interface 3.19.2 batchNotify.timeWindow.'),
+    ),
+  },
+  { description: 'Events that travel together.' },
+);
+export type BatchNotify = Static<typeof batchNotifySchema>;
+
+/** @throws VigieError `input.malformed` */
+export function readRetryPolicy(member: Member, policies: readonly RetryPolicyName[]): Required<RetryPolicy> {
+  if (member.absent) return { ...retryDefaults };
+  const number = member.member('retryNumber');
+  const delay = member.member('retryDelay');
+  return {
+    policy: member.member('policy').oneOf(policies),
+    retryNumber: number.absent ? retryDefaults.retryNumber : number.integer(1, bounds.number),
+    retryDelay: delay.absent ? retryDefaults.retryDelay : delay.integer(1, bounds.delay),
+  };
+}
+
+/** @throws VigieError `input.malformed` */
+export function readBatchNotify(member: Member): Required<BatchNotify> | undefined {
+  if (member.absent) return undefined;
+  const window = member.member('timeWindow');
+  return {
+    size: member.member('size').integer(1, bounds.size),
+    timeWindow: window.absent ? WINDOW : window.integer(5, bounds.window),
+  };
+}

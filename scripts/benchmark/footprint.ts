@@ -1,0 +1,189 @@
+/** What the agent costs a unit that it runs on: time to the first message, memory, processor. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CloudClient, EmbeddedBroker } from '../../adapters/mqtt/index.ts';
+import { privateBytesIn } from '../../adapters/service/process.ts';
+import { bundleProgram } from '../bundle.ts';
+import { bundle } from './bundle.ts';
+import { figure, median } from './contest.ts';
+import { writeDrive } from './drive-log.ts';
+import type { Section } from './section.ts';
+
+const VIN = 'VF3FTPRNTCAR00001';
+/** Of one bus at 500 kbit/s; a full one has twice as many. */
+const FRAMES_A_SECOND = 2_000;
+/** Frames are handed over this often, ms. */
+const SLICE = 10;
+/** The kernel counts processor time in these, per second (sysconf(_SC_CLK_TCK), the same on every Linux). */
+const TICKS = 100;
+
+interface Cost {
+  /** Seconds from the start of the process to its first message at a subscriber. */
+  readonly first: number;
+  readonly privateMiB: number;
+  readonly residentMiB: number;
+  /** Per cent of one core. */
+  readonly cpu: number;
+}
+
+export const footprint: Section = {
+  name: 'footprint',
+  title: 'Footprint',
+  text: `\`vigie run\` as a process, bundled by \`npm run bundle\`: with the options of the service's unit, connected to a broker, one bus at ${FRAMES_A_SECOND.toLocaleString('en')} frames/s
+of a drive of the bench car that come as candump text through a pipe. Beside it the libraries that no such agent does
+without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing nothing: the floor.`,
+  async run(size, scratch) {
+    await bundleProgram();
+    const quick = size.frames < 1_000_000;
+    const seconds = quick ? 8 : 30;
+    const log = join(scratch, 'footprint.log');
+    await writeDrive(FRAMES_A_SECOND * (seconds + 10), log);
+    const lines = readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+    const broker = new EmbeddedBroker({ port: 0 });
+    await broker.start();
+    const watcher = await CloudClient.connect(broker.url);
+    try {
+      const floor = await bundle('./footprint-floor.ts', scratch);
+      const costs: Cost[] = [];
+      const floors: Cost[] = [];
+      for (let round = 0; round < (quick ? 2 : 3); round++) {
+        costs.push(await agent(round, lines, broker.url, watcher, scratch, seconds));
+        floors.push(
+          await measured(spawn(process.execPath, [floor, broker.url]), 'floor/1', watcher, 3, () => undefined),
+        );
+      }
+      const row = (name: string, of: readonly Cost[]): { cells: string[] } => {
+        const of1 = (value: (cost: Cost) => number): string => figure(median(of.map(value).sort((a, b) => a - b)));
+        return {
+          cells: [
+            name,
+            of1(({ first }) => first * 1000),
+            of1(({ privateMiB }) => privateMiB),
+            of1(({ residentMiB }) => residentMiB),
+            of1(({ cpu }) => cpu),
+          ],
+        };
+      };
+      return [
+        {
+          title: `${seconds} s at ${FRAMES_A_SECOND.toLocaleString('en')} frames/s`,
+          columns: ['process', 'start to first publish, ms', 'private, MiB', 'resident, MiB', '% of one core'],
+          rows: [row('**vigie run**', costs), row('the four libraries alone, idle', floors)],
+          notes: [
+            'Private is what no other process shares (smaps_rollup): what the unit has less of because of it.',
+            'As published by others: Greengrass lite 15.8 MB (C), thin-edge 34 MiB (Rust), Signal K 132 MB and 12.9 % of a Raspberry Pi 3B (Node).',
+          ],
+        },
+      ];
+    } finally {
+      await watcher.close();
+      await broker.stop();
+    }
+  },
+};
+
+async function agent(
+  round: number,
+  lines: readonly string[],
+  url: string,
+  watcher: CloudClient,
+  scratch: string,
+  seconds: number,
+): Promise<Cost> {
+  const folder = join(scratch, `footprint-${round}`);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'vigie.yaml');
+  const inputs = "can: [{ bus: body, log: '-' }]";
+  writeFileSync(
+    file,
+    `configuration: 1\nvin: ${VIN}\nprofile: bench\ndata: ./records\n${inputs}\nmqtt: { url: ${url} }\nlog: { level: error }\n`,
+  );
+  // As `npx vigie` does: with the compiled code of the start before.
+  const main = fileURLToPath(new URL('../vigie.js', import.meta.url));
+  const child = spawn(process.execPath, [main, 'run', '-c', file], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: optionsOfUnit() },
+  });
+  let next = 0;
+  return measured(child, `vigie/1/${VIN}/up/+`, watcher, seconds, () => {
+    const until = next + (FRAMES_A_SECOND * SLICE) / 1000;
+    child.stdin?.write(`${lines.slice(next, until).join('\n')}\n`);
+    next = until % lines.length;
+  });
+}
+
+/** What the unit tells Node. */
+function optionsOfUnit(): string {
+  const unit = readFileSync(new URL('../service/vigie.service', import.meta.url), 'utf8');
+  const [, options] = /^Environment="NODE_OPTIONS=([^"]+)"$/m.exec(unit) ?? [];
+  if (options === undefined) throw new Error('the unit has no NODE_OPTIONS');
+  return options;
+}
+
+/** Measures a process from its start; `feed` is called every {@link SLICE} ms from its first message on. */
+async function measured(
+  child: ChildProcess,
+  filter: string,
+  watcher: CloudClient,
+  seconds: number,
+  feed: () => void,
+): Promise<Cost> {
+  const started = performance.now();
+  let subscription: { close(): Promise<void> } | undefined;
+  const published = new Promise<number>((resolve, reject) => {
+    child.once('exit', () => reject(new Error('the process ended before it published anything')));
+    watcher
+      .subscribe(filter, (_topic, _payload, { retained }) => {
+        if (!retained) resolve(performance.now());
+      })
+      .then((made) => {
+        subscription = made;
+      }, reject);
+  });
+  try {
+    const first = ((await published) - started) / 1000;
+    const begun = performance.now();
+    let slices = 0;
+    const feeding = setInterval(() => {
+      // A timer that comes late has more to hand over.
+      for (const due = Math.floor((performance.now() - begun) / SLICE); slices < due; slices++) feed();
+    }, SLICE);
+    // What starting costs is over, and the heap has found its size.
+    await passed(Math.min(5, seconds / 2));
+    const before = ticksOf(child);
+    const since = performance.now();
+    await passed(seconds);
+    const cpu = (ticksOf(child) - before) / TICKS / ((performance.now() - since) / 1000);
+    clearInterval(feeding);
+    return { first, ...memoryOf(child), cpu: cpu * 100 };
+  } finally {
+    await subscription?.close();
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** User and system time (proc(5), fields 14 and 15 of stat). */
+function ticksOf({ pid }: ChildProcess): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function memoryOf({ pid }: ChildProcess): { privateMiB: number; residentMiB: number } {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const resident = Number(/^Rss: +([0-9]+) kB$/m.exec(text)?.[1]);
+  return { privateMiB: privateBytesIn(text) / 2 ** 20, residentMiB: resident / 1024 };
+}
+
+function passed(seconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+  });
+}

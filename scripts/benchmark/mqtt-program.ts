@@ -1,0 +1,130 @@
+/**
+ * Publishing as a program of contest.ts. Arguments: `link` (the messages are in memory) or `outbox` (a backlog on
+ * disk, as after an outage); port; publishes under way at a time; messages a round; bytes a message; rounds at most;
+ * directory.
+ */
+import { join } from 'node:path';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { MqttLink } from '../../adapters/mqtt/index.ts';
+import { openStore } from '../../adapters/store/index.ts';
+import { Outbox } from '../../agent/outbox/outbox.ts';
+import type { Log } from '../../agent/ports.ts';
+import { answer, type Work } from './answers.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+/** Class and kind of a reading. */
+const TELEMETRY = 5;
+
+const [kind = '', port = '', ...numbers] = process.argv.slice(2, -1);
+const directory = process.argv.at(-1) ?? '';
+const [window, count, size, rounds] = numbers.map(Number) as [number, number, number, number];
+const log: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const link = new MqttLink({
+  url: `mqtt://127.0.0.1:${port}`,
+  vin: VIN,
+  clientId: `${kind}-${process.pid}`,
+  window,
+  log,
+});
+
+function connected(told: () => void = () => undefined): Promise<void> {
+  return new Promise((resolve) => {
+    link.open({
+      up: () => {
+        told();
+        resolve();
+      },
+      down: (reason) => {
+        throw new Error(`the connection was lost: ${reason}`);
+      },
+      message: () => undefined,
+    });
+  });
+}
+
+async function fromMemory(): Promise<Work> {
+  const topic = `vigie/1/${VIN}/up/telemetry`;
+  const payload = new Uint8Array(size);
+  await connected();
+  const round = async (): Promise<void> => {
+    let [sent, acknowledged] = [0, 0];
+    await new Promise<void>((resolve, reject) => {
+      const next = (): void => {
+        sent++;
+        link.publish({ topic, payload, retain: false }).then(() => {
+          if (++acknowledged === count) resolve();
+          else if (sent < count) next();
+        }, reject);
+      };
+      while (sent < window && sent < count) next();
+    });
+  };
+  return {
+    round,
+    check: async () => {
+      await round();
+      return String(count);
+    },
+  };
+}
+
+async function fromDisk(): Promise<Work> {
+  // A contest asks several programs, and one may still be ending.
+  const store = await openStore(join(directory, String(process.pid)));
+  for (let backlog = 0; backlog < rounds * count; backlog++) {
+    const seq = store.outbox.nextSeq(TELEMETRY);
+    const payload = new Uint8Array(size).fill(seq);
+    store.outbox.append({ class: TELEMETRY, seq, kind: 'telemetry', at: seq, retain: false, payload });
+    if (backlog % 1000 === 0) await store.outbox.commit();
+  }
+  await store.outbox.commit();
+  /** How many more may be sent in this round. */
+  let left = 0;
+  let [underWay, acknowledged] = [0, 0];
+  let done: () => void = () => undefined;
+  const outbox = new Outbox(
+    store.outbox,
+    {
+      get connected() {
+        return link.connected;
+      },
+      publish: async (message) => {
+        left--;
+        underWay++;
+        await link.publish(message);
+        underWay--;
+        if (++acknowledged === count) done();
+      },
+    },
+    new SystemClock(),
+    log,
+    {
+      vin: VIN,
+      boot: 1,
+      quality: () => 'ntp',
+      window: () => Math.min(link.window, underWay + left),
+      limit: Number.POSITIVE_INFINITY,
+    },
+  );
+  await connected();
+  const round = async (): Promise<void> => {
+    acknowledged = 0;
+    left = count;
+    await new Promise<void>((resolve) => {
+      done = resolve;
+      outbox.linkUp();
+    });
+    // That they are gone is on disk, too.
+    await store.outbox.commit();
+  };
+  return {
+    round,
+    check: async () => {
+      await round();
+      return String(acknowledged);
+    },
+  };
+}
+
+await answer(kind === 'outbox' ? await fromDisk() : await fromMemory());
+process.exit(0);

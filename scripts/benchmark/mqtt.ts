@@ -1,0 +1,86 @@
+/** The way to the broker: how fast a backlog is handed over. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MosquittoRig } from '../../test/rig/mosquitto.ts';
+import { findPeer } from '../../test/rig/peers.ts';
+import { bundle } from './bundle.ts';
+import { type Contestant, contest, disagreeing, figure, median } from './contest.ts';
+import type { Found } from './reference.ts';
+import type { Section, Size, Table } from './section.ts';
+
+const windows = [1, 20, 100] as const;
+const BYTES = 200;
+
+export const draining: Section = {
+  name: 'mqtt',
+  title: 'Handing over a backlog',
+  text: `Messages of ${BYTES} bytes with QoS 1 to a Mosquitto on the loopback, TCP_NODELAY on both sides, at most so many
+under way at a time; a round ends with the last acknowledgement. \`link\` has its messages in memory, as libmosquitto
+has; \`outbox\` is what the car does after an outage: it reads them from its store on disk in the order of priority, and
+writes down that they are gone. libmosquitto speaks MQTT 3.1.1, ours MQTT 5 with a topic alias.`,
+  async run(size, scratch) {
+    if (findPeer('mosquitto') === undefined) {
+      return [{ title: 'no Mosquitto', columns: ['left out'], rows: [], notes: ['`apt-get install mosquitto`'] }];
+    }
+    const program = await bundle('mqtt-program.ts', scratch);
+    const broker = new MosquittoRig({ settings: ['max_inflight_messages 0'] });
+    await broker.start();
+    try {
+      const tables: Table[] = [];
+      for (const window of windows) tables.push(await compare(window, size, program, broker.port, scratch));
+      return tables;
+    } finally {
+      await broker.remove();
+    }
+  },
+};
+
+async function compare(window: number, size: Size, program: string, port: number, scratch: string): Promise<Table> {
+  const count = Math.round(size.frames / (window === 1 ? 200 : 50));
+  const reference = libmosquitto(scratch);
+  // Rounds that warm up, those that count, and the check.
+  const rounds = size.rounds + 6;
+  const ours = (kind: 'link' | 'outbox'): Contestant => {
+    const directory = join(scratch, `mqtt-${kind}-${window}`);
+    mkdirSync(directory, { recursive: true });
+    const numbers = [port, window, count, BYTES, rounds].map(String);
+    return { name: `**vigie**, ${kind}`, command: process.execPath, arguments: [program, kind, ...numbers, directory] };
+  };
+  const peers: readonly Contestant[] =
+    'program' in reference
+      ? [
+          {
+            name: 'libmosquitto (C)',
+            command: reference.program,
+            arguments: [port, window, count, BYTES].map(String),
+          },
+        ]
+      : [];
+  const standings = await contest([...peers, ours('link'), ours('outbox')], size.rounds);
+  const different = disagreeing(standings);
+  if (different.length > 0) throw new Error(`mqtt: ${different.join()} handed over another number of messages`);
+  const first = peers.length > 0 ? standings[0] : undefined;
+  return {
+    title: `at most ${window} under way`,
+    columns: ['client', 'thousand messages/s', 'slowest to fastest round', 'of libmosquitto'],
+    rows: standings.map(({ name, times }) => {
+      const rate = (time: number | undefined): string => figure((count / (time ?? Number.NaN)) * 1e6);
+      const ratio = first === undefined ? '' : figure(median(first.times) / median(times));
+      return { cells: [name, rate(median(times)), `${rate(times.at(-1))} to ${rate(times[0])}`, ratio] };
+    }),
+    notes: 'missing' in reference ? [reference.missing] : [`${count.toLocaleString('en')} messages a round.`],
+  };
+}
+
+/** Compiles the reference, where the library's headers are installed. */
+function libmosquitto(scratch: string): Found {
+  const program = join(scratch, 'mqtt');
+  if (existsSync(program)) return { program };
+  const source = fileURLToPath(new URL('reference/mqtt.c', import.meta.url));
+  const run = spawnSync('gcc', ['-O2', '-Wall', '-o', program, source, '-lmosquitto'], { encoding: 'utf8' });
+  if (run.status === 0) return { program };
+  const why = run.error?.message ?? run.stderr.split('\n')[0] ?? '';
+  return { missing: `no libmosquitto beside it: \`apt-get install gcc libmosquitto-dev\` brings it (${why})` };
+}

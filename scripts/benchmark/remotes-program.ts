@@ -1,0 +1,162 @@
+/**
+ * A command there and back as a program of contest.ts: the cloud of one car, which it starts. Arguments: the car, one of
+ * `vigie`, `mosquitto`, `mqttjs` and `mqttjs-nodelay`; port of the broker; vehicle profile; directory; rounds at most.
+ * With `car` before them it is that car.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { connect } from 'mqtt';
+import { generateKey } from '../../adapters/keys/index.ts';
+import { keyIdOf } from '../../adapters/keys/trust-file.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { encodeBody, encodeCommand } from '../../protocol/command.ts';
+import { ES256, encodeSigned, type SignatureHeader } from '../../protocol/cose.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { downTopic, upTopic } from '../../protocol/topics.ts';
+import { answer, type Work } from './answers.ts';
+import { startPromptCar } from './prompt-car.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const KEY = 'cloud';
+/** What the others send back, as long as a signed command; mosquitto_pub sends a line at a time. */
+const LINE = 'x'.repeat(200);
+
+const [role = '', ...rest] = process.argv.slice(2);
+const [kind = '', port = '', profile = '', folder = '', rounds = ''] = role === 'car' ? rest : [role, ...rest];
+// Check and rounds are programs of their own, each with a new car.
+const directory = role === 'car' ? folder : mkdtempSync(join(folder, 'car-'));
+const url = `mqtt://127.0.0.1:${port}`;
+// Each contestant has a car of its own; they share the broker.
+const vin = VIN.slice(0, -1) + ['vigie', 'mosquitto', 'mqttjs', 'mqttjs-nodelay'].indexOf(kind);
+const keys = join(directory, 'keys');
+
+if (role === 'car') await becomeCar();
+else await answer(await becomeCloud());
+process.exit(0);
+
+async function becomeCar(): Promise<void> {
+  const ready =
+    kind === 'vigie' ? startPromptCar({ vin, url, profile, keys, directory }) : startEcho(kind === 'mqttjs-nodelay');
+  await ready;
+  console.log('ready');
+  // Until the cloud ends.
+  await once(process.stdin.resume(), 'end');
+}
+
+/** The library as its documents have it; with `noDelay` each packet goes out at once. */
+async function startEcho(noDelay: boolean): Promise<void> {
+  const client = connect(url);
+  await new Promise<void>((resolve) => client.once('connect', () => resolve()));
+  const { stream } = client as { stream: { setNoDelay?(on: boolean): void } };
+  if (noDelay) stream.setNoDelay?.(true);
+  client.on('message', (_topic, payload) => client.publish(upTopic(vin, 'remote'), payload, { qos: 1 }));
+  await client.subscribeAsync(downTopic(vin, 'remote'), { qos: 1 });
+}
+
+async function becomeCloud(): Promise<Work> {
+  if (kind === 'vigie') {
+    mkdirSync(keys, { recursive: true });
+    await generateKey(keys, KEY, { algorithm: 'ES256', kinds: ['Lights'] });
+  }
+  const cloud = await CloudClient.connect(url);
+  let returned: (payload: Uint8Array) => void = () => undefined;
+  await cloud.subscribe(upTopic(vin, 'remote'), (_topic, payload) => returned(payload));
+  const cars = await startCar();
+  process.on('exit', () => {
+    for (const car of cars) car.kill();
+  });
+  const listen = (to: (payload: Uint8Array) => void): void => {
+    returned = to;
+  };
+  const work = kind === 'vigie' ? commanding(cloud, listen) : echoing(cloud, listen);
+  // Mosquitto's clients do not say when they are there.
+  await work.check();
+  return work;
+}
+
+async function startCar(): Promise<readonly ChildProcess[]> {
+  if (kind === 'mosquitto') {
+    const common = ['-h', '127.0.0.1', '-p', port, '-q', '1'];
+    const pub = spawn('mosquitto_pub', [...common, '-t', upTopic(vin, 'remote'), '-l'], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    // Nothing of this program lies between the two.
+    const sub = spawn('mosquitto_sub', [...common, '-t', downTopic(vin, 'remote')], {
+      stdio: ['ignore', pub.stdin, 'inherit'],
+    });
+    return [sub, pub];
+  }
+  const car = spawn(process.execPath, [process.argv[1] ?? '', 'car', kind, port, profile, directory], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const gone = once(car, 'exit').then(() => {
+    throw new Error('the car ended before it was ready');
+  });
+  await Promise.race([once(createInterface({ input: car.stdout }), 'line'), gone]);
+  // Later it ends with this program.
+  gone.catch(() => undefined);
+  return [car];
+}
+
+/** One line there and back; the check sends until the other end is there. */
+function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
+  const line = new TextEncoder().encode(LINE);
+  const round = async (): Promise<void> => {
+    const back = new Promise<void>((resolve) => listen(() => resolve()));
+    await Promise.all([cloud.publish(downTopic(vin, 'remote'), line), back]);
+  };
+  const check = async (): Promise<string> => {
+    let there = false;
+    listen(() => {
+      there = true;
+    });
+    while (!there) {
+      await cloud.publish(downTopic(vin, 'remote'), line);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return 'there and back';
+  };
+  return { round, check };
+}
+
+/** Commands signed beforehand: the lamps on and off in turn, each until the car says Success. */
+function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
+  // Without the counter on disk that a sender keeps: what is measured begins with a command that is signed.
+  const key = createPrivateKey(readFileSync(join(keys, `${KEY}.pem`)));
+  const header: SignatureHeader = { algorithm: ES256, keyId: keyIdOf(createPublicKey(key)) };
+  const signature = (bytes: Uint8Array): Uint8Array => sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' });
+  const issued = Date.now();
+  const signed: (readonly [string, Uint8Array])[] = [];
+  for (let index = 0; index < Number(rounds); index++) {
+    const id = `command-${index}`;
+    const body = encodeBody('Lights', { on: index % 2 === 0 });
+    const command = { id, vin, kind: 'Lights' as const, body, issued, expires: issued + 3_600_000, counter: index };
+    signed.push([id, encodeSigned(encodeCommand(command), header, signature)]);
+  }
+  let next = 0;
+  const round = async (): Promise<void> => {
+    const [id, payload] = signed[next++] as readonly [string, Uint8Array];
+    const ended = new Promise<RemoteReport>((resolve) => {
+      listen((bytes) => {
+        const report = decodeMessage(bytes).body as RemoteReport;
+        if (report.remoteActionId === id && report.status !== 'Accepted' && report.status !== 'SentToVehicle')
+          resolve(report);
+      });
+    });
+    await cloud.publish(downTopic(vin, 'remote'), payload);
+    const { status, failureCause, detail } = await ended;
+    if (status !== 'Success') throw new Error(`${status} ${failureCause}: ${detail}`);
+  };
+  return {
+    round,
+    check: async () => {
+      await round();
+      return 'there and back';
+    },
+  };
+}

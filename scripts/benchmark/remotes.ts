@@ -1,0 +1,77 @@
+/** How long a command takes: from the cloud to the car and back. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MosquittoRig } from '../../test/rig/mosquitto.ts';
+import { findPeer } from '../../test/rig/peers.ts';
+import { bundle } from './bundle.ts';
+import { type Contestant, contest, figure, median, type Standing } from './contest.ts';
+import type { Section, Size, Table } from './section.ts';
+
+/** By the name that remotes-program.ts knows it by; the first is the one that counts. */
+const cars = {
+  mosquitto: 'mosquitto_sub to mosquitto_pub (C), the message sent back',
+  mqttjs: 'mqtt.js as it comes, the message sent back',
+  'mqttjs-nodelay': 'mqtt.js with TCP_NODELAY, the message sent back',
+  vigie: '**vigie**, the command verified, carried out, confirmed and written down',
+} as const;
+
+export const commanding: Section = {
+  name: 'remotes',
+  title: 'A command, there and back',
+  text: `From the cloud's publish to the last answer, QoS 1 both ways through a Mosquitto on the loopback; the cloud is the
+same for all. The others send the message back. Ours is a signed command through the whole agent: signature, rights,
+rates, interlocks, a frame, a frame of the car that shows it at once, and three states, each on the medium (fsync) in the
+ledger and in the outbox before it is published, and published before the next step.`,
+  async run(size, scratch) {
+    if (findPeer('mosquitto') === undefined) {
+      return [{ title: 'no Mosquitto', columns: ['left out'], rows: [], notes: ['`apt-get install mosquitto`'] }];
+    }
+    const program = await bundle('remotes-program.ts', scratch);
+    const broker = new MosquittoRig();
+    await broker.start();
+    try {
+      return [await compare(size, program, broker.port, scratch)];
+    } finally {
+      await broker.remove();
+    }
+  },
+};
+
+const profile = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
+
+async function compare(size: Size, program: string, port: number, scratch: string): Promise<Table> {
+  const rounds = Math.round(size.frames / 2_000);
+  const clients = findPeer('mosquitto_pub') !== undefined && findPeer('mosquitto_sub') !== undefined;
+  const kinds = (Object.keys(cars) as (keyof typeof cars)[]).filter((kind) => clients || kind !== 'mosquitto');
+  const contestants = kinds.map((kind): Contestant => {
+    const directory = join(scratch, `remotes-${kind}`);
+    mkdirSync(directory, { recursive: true });
+    // Rounds that warm up, those that count, and checks.
+    const most = String(rounds + 8);
+    return {
+      name: cars[kind],
+      command: process.execPath,
+      arguments: [program, kind, String(port), profile, directory, most],
+    };
+  });
+  const standings = await contest(contestants, rounds);
+  const milliseconds = (time: number | undefined): string => figure((time ?? Number.NaN) / 1e6);
+  const at = ({ times }: Standing, share: number): number | undefined => times[Math.ceil(share * times.length) - 1];
+  return {
+    title: 'one command at a time',
+    columns: ['the other end', 'median, ms', '99 of 100 within, ms', 'slowest, ms'],
+    rows: standings.map((standing) => ({
+      cells: [
+        standing.name,
+        milliseconds(median(standing.times)),
+        milliseconds(at(standing, 0.99)),
+        milliseconds(standing.times.at(-1)),
+      ],
+    })),
+    notes: [
+      `${rounds.toLocaleString('en')} rounds, the four in turn.`,
+      ...(clients ? [] : ['No clients of Mosquitto: `apt-get install mosquitto-clients` brings them.']),
+    ],
+  };
+}

@@ -1,0 +1,46 @@
+/** Machine code for Node that is carried in the executable. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { unpack } from './unpack.ts';
+
+/**
+ * Loads an addon. The dynamic linker takes code from files only, so it is one for a moment, in a folder that nobody
+ * else may look into: in the service's RuntimeDirectory, the temporary folder or in shared memory, whichever may hold
+ * code (a file system mounted `noexec` may not).
+ * @throws Error that says of each place why not
+ */
+export function loadNative(name: string, packed: string): unknown {
+  const code = unpack(packed);
+  const reasons: string[] = [];
+  for (const place of places()) {
+    try {
+      return loadFrom(place, name, code);
+    } catch (error) {
+      reasons.push(`${place}: ${(error as Error).message}`);
+    }
+  }
+  throw new Error(
+    `${name} cannot be loaded, since no folder may hold code for a moment (${reasons.join('; ')}); ` +
+      'set TMPDIR to one on a file system that is writable and not mounted noexec',
+  );
+}
+
+function places(): readonly string[] {
+  const runtime = process.env['RUNTIME_DIRECTORY']?.split(delimiter) ?? [];
+  return [...runtime, tmpdir(), '/dev/shm'].filter((place) => place !== '');
+}
+
+function loadFrom(place: string, name: string, code: Uint8Array): unknown {
+  const folder = mkdtempSync(join(place, 'vigie-code-'));
+  try {
+    const file = join(folder, `${name}.node`);
+    writeFileSync(file, code, { mode: 0o500, flag: 'wx' });
+    const module = { exports: {} };
+    process.dlopen(module, file);
+    return module.exports;
+  } finally {
+    // What is mapped stays mapped.
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

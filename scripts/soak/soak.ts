@@ -1,0 +1,212 @@
+/**
+ * A piece of the scripted day through the whole agent: real store on disk, real link, real broker, and a way between
+ * them that fails again and again. Car time passes faster than time; everything else is as in the car.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as until } from 'node:timers/promises';
+import { DbcCodec } from '../../adapters/can/dbc/index.ts';
+import { CloudClient, type LinkCounts, MqttLink } from '../../adapters/mqtt/index.ts';
+import { timeOfDay } from '../../adapters/simulated/day-scenario.ts';
+import { SimulatedCar } from '../../adapters/simulated/index.ts';
+import { openStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import type { Log } from '../../agent/ports.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { deflate } from '../../commands/deflate.ts';
+import { decoderFor, loadVehicle } from '../../commands/vehicle.ts';
+import { upFilter } from '../../protocol/topics.ts';
+import { VirtualClock } from '../../test/rig/clock.ts';
+import { MosquittoRig } from '../../test/rig/mosquitto.ts';
+import { Relay } from '../../test/rig/relay.ts';
+import { Account } from './account.ts';
+import { type Trouble, troubles } from './trouble.ts';
+
+export interface SoakOptions {
+  /** Time of the day, hh:mm:ss. */
+  readonly from: string;
+  /** ms of car time. */
+  readonly length: number;
+  /** Car time to time. */
+  readonly speed: number;
+  /** Mean ms of car time from one trouble to the next. */
+  readonly every: number;
+  /** When the link is away so long that the outbox overflows, ms of car time since `from`. */
+  readonly outage: { readonly at: number; readonly lasts: number };
+  /** Bound of the outbox, bytes. */
+  readonly limit: number;
+  readonly seed: number;
+  /** Told from time to time. */
+  readonly progress?: (state: SoakProgress) => void;
+}
+
+export interface SoakProgress {
+  /** ms of car time since the beginning. */
+  readonly elapsed: number;
+  readonly published: number;
+  readonly waiting: number;
+  /** What the process holds after collecting garbage, bytes; 0 when it cannot (node --expose-gc). */
+  readonly memory: number;
+}
+
+export interface SoakReport {
+  readonly account: Account;
+  readonly troubles: readonly Trouble[];
+  readonly link: LinkCounts;
+  readonly samples: readonly SoakProgress[];
+  /** Agent defects that were caught. */
+  readonly faults: number;
+  /** ms. */
+  readonly took: number;
+}
+
+const VIN = 'VF3VGEBENCH000001';
+/** Car time that passes at a time, ms. */
+const STEP = 200;
+/** Midnight of the day, UTC ms. */
+const MIDNIGHT = Date.UTC(2026, 2, 10);
+const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Runs it to its end, and until everything that waited has been handed over. */
+export async function runSoak(options: SoakOptions): Promise<SoakReport> {
+  const { length, speed, limit, seed } = options;
+  const began = performance.now();
+  const data = mkdtempSync(join(tmpdir(), 'vigie-soak-'));
+  const broker = new MosquittoRig({ settings: ['max_queued_messages 0', 'max_inflight_messages 20'] });
+  await broker.start();
+  const relay = await Relay.open(broker.port);
+  const account = new Account();
+  // Past the relay, with a session that the broker keeps through its restart.
+  const cloud = await CloudClient.connect(broker.url, {
+    clientId: 'there-throughout',
+    backoff: { first: 20, longest: 200 },
+  });
+  await cloud.subscribe(upFilter(VIN), (_topic, payload, { retained }) => {
+    if (!retained) account.take(payload);
+  });
+
+  const startAt = timeOfDay(options.from);
+  const clock = new VirtualClock(MIDNIGHT + startAt);
+  const vehicle = loadVehicle('bench');
+  const car = new SimulatedCar({ clock, codec: new DbcCodec(vehicle.databases), scenario: 'day', startAt, seed });
+  const store = await openStore(join(data, 'outbox'), { now: () => clock.now() });
+  const link = new MqttLink({
+    url: relay.url,
+    vin: VIN,
+    log: quiet,
+    keepalive: 1,
+    backoff: { first: 1000 / speed, longest: 60_000 / speed },
+    connectTimeout: 1000,
+  });
+  const agent = new Agent(
+    vehicle.profile,
+    {
+      clock,
+      log: quiet,
+      link,
+      store: account.noting(store.outbox),
+      memory: store.memory,
+      records: store.records,
+      deflate,
+      actuator: { actions: new Set(), actuate: async () => undefined },
+      verifier: { key: () => undefined, verify: () => false },
+      ledger: { data: emptyLedger, write: async () => undefined },
+    },
+    { vin: VIN, version: '1', boot: 1, limit, quality: () => 'gnss', window: () => link.window },
+  );
+  agent.start();
+  link.open(agent);
+  await car.start(agent.intake(decoderFor(vehicle, agent.wanted, car.buses)));
+
+  const planned = troubles({ seed, length, every: options.every, outage: options.outage });
+  const way = new Way(relay, broker);
+  const samples: SoakProgress[] = [];
+  let next = 0;
+  for (let elapsed = 0; elapsed < length; elapsed += STEP) {
+    await way.pass(elapsed);
+    const trouble = planned[next];
+    if (trouble !== undefined && trouble.at <= elapsed) {
+      next++;
+      await way.begin(trouble, elapsed);
+    }
+    clock.advance(STEP);
+    if (elapsed % (length / 24) < STEP) {
+      const sample = { elapsed, published: account.published, waiting: agent.waiting, memory: held() };
+      samples.push(sample);
+      options.progress?.(sample);
+    }
+    const ahead = began + elapsed / speed - performance.now();
+    await (ahead > 1 ? until(ahead) : new Promise((resolve) => setImmediate(resolve)));
+  }
+  await way.pass(Number.POSITIVE_INFINITY);
+  await car.stop();
+
+  // The rest of the day is over: what waits goes out over a way without troubles.
+  const passing = setInterval(() => clock.advance(STEP), STEP / speed);
+  while (agent.waiting > 0) await until(20);
+  await agent.stop();
+  clearInterval(passing);
+  // What the broker still has for the receiver comes before this.
+  await new Promise<void>((resolve, reject) => {
+    cloud
+      .subscribe('soak/barrier', () => resolve())
+      .then(() => cloud.publish('soak/barrier', new Uint8Array(1)))
+      .catch(reject);
+  });
+  account.settle();
+  const { counts } = link.health();
+  await link.close();
+  await store.close();
+  await cloud.close();
+  await relay.close();
+  await broker.remove();
+  rmSync(data, { recursive: true, force: true });
+  return {
+    account,
+    troubles: planned.slice(0, next),
+    link: counts,
+    samples,
+    faults: agent.faults,
+    took: performance.now() - began,
+  };
+}
+
+/** The way between car and broker, in one trouble at a time. */
+class Way {
+  readonly #relay: Relay;
+  readonly #broker: MosquittoRig;
+  #trouble: (Trouble & { readonly until: number }) | undefined;
+
+  constructor(relay: Relay, broker: MosquittoRig) {
+    this.#relay = relay;
+    this.#broker = broker;
+  }
+
+  async begin(trouble: Trouble, elapsed: number): Promise<void> {
+    if (trouble.kind === 'cut') {
+      this.#relay.cut();
+      return;
+    }
+    this.#trouble = { ...trouble, until: elapsed + trouble.lasts };
+    if (trouble.kind === 'restart') await this.#broker.stop();
+    else this.#relay.hold();
+  }
+
+  /** Ends the trouble when its time is over. */
+  async pass(elapsed: number): Promise<void> {
+    if (this.#trouble === undefined || elapsed < this.#trouble.until) return;
+    const { kind } = this.#trouble;
+    this.#trouble = undefined;
+    if (kind === 'restart') await this.#broker.start();
+    if (kind === 'tunnel') this.#relay.cut();
+    if (kind !== 'restart') this.#relay.release();
+  }
+}
+
+function held(): number {
+  if (globalThis.gc === undefined) return 0;
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

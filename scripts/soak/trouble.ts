@@ -1,0 +1,52 @@
+/** What goes wrong on the way during a soak, and when: the same for the same seed. */
+import { Random } from '../fuzz/random.ts';
+
+/** Times are ms of car time since the soak began. */
+export interface Trouble {
+  readonly at: number;
+  /**
+   * `cut`: the connection ends without a word. `stall`: nothing passes for a while, as when packets are lost and sent
+   * again, then everything does. `tunnel`: nothing passes, no connection is made, and what was there is gone after
+   * it. `restart`: the broker is ended in order and started again after a while.
+   */
+  readonly kind: 'cut' | 'stall' | 'tunnel' | 'restart';
+  readonly lasts: number;
+}
+
+export interface TroubleOptions {
+  readonly seed: number;
+  /** Length of the soak. */
+  readonly length: number;
+  /** Mean time from one to the next. */
+  readonly every: number;
+  /** A tunnel so long that the outbox overflows. */
+  readonly outage: { readonly at: number; readonly lasts: number };
+}
+
+const SECOND = 1000;
+
+/** In order of time, none before the one before it is over. */
+export function troubles({ seed, length, every, outage }: TroubleOptions): readonly Trouble[] {
+  const random = new Random('soak', seed);
+  const planned: Trouble[] = [
+    { at: outage.at, kind: 'tunnel', lasts: outage.lasts },
+    { at: length * 0.9, kind: 'restart', lasts: 30 * SECOND },
+  ];
+  for (let at = every; at < length * 0.97; ) {
+    const kind = random.of(['cut', 'cut', 'stall', 'stall', 'tunnel'] as const);
+    const lasts = kind === 'cut' ? 0 : (5 + random.below(kind === 'stall' ? 20 : 60)) * SECOND;
+    planned.push({ at, kind, lasts });
+    at += lasts + every * (0.5 + random.below(1000) / 1000);
+  }
+  planned.sort((a, b) => a.at - b.at);
+  const kept: Trouble[] = [];
+  const important = new Set(planned.filter(({ at, kind }) => kind === 'restart' || at === outage.at));
+  for (const one of planned) {
+    const end = one.at + one.lasts;
+    const clash = [...important].some((other) => other !== one && one.at < other.at + other.lasts && end >= other.at);
+    const last = kept.at(-1);
+    if (clash || (last !== undefined && last.at + last.lasts >= one.at)) continue;
+    kept.push(one);
+  }
+  return kept;
+}

@@ -1,0 +1,98 @@
+/** The other end: receives all that the unit publishes, and commands it. */
+import { randomUUID } from 'node:crypto';
+import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { type Received, toLine } from '../../commands/received.ts';
+import { wishOf } from '../../commands/send/wishes.ts';
+import { encodeBody, encodeCommand } from '../../protocol/command.ts';
+import { downTopic, upFilter, upTopic } from '../../protocol/topics.ts';
+import { Sequences } from '../../test/rig/sequences.ts';
+
+/** The unit's car, see car/vigie.yaml. */
+export const VIN = 'VF3VGETCV00000001';
+const KEY = 'tcu';
+/** Milliseconds that a command may be carried out in: longer than it takes to boot again. */
+const VALID = 600_000;
+
+export interface Order {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+interface Report {
+  readonly remoteActionId: string;
+  readonly status: string;
+}
+
+const last = ['Success', 'AlreadyDone', 'Failed'];
+
+export class Cloud {
+  readonly sequences = new Sequences();
+  /** Messages in the order of their arrival, each delivery. */
+  readonly received: Received[] = [];
+  /** Is called after each. */
+  heard: () => void = () => undefined;
+  readonly #client: CloudClient;
+  readonly #signer: CommandSigner;
+
+  private constructor(client: CloudClient, signer: CommandSigner) {
+    this.#client = client;
+    this.#signer = signer;
+  }
+
+  /** Makes the key that commands are signed with, and the trust file beside it. */
+  static async makeKey(folder: string): Promise<void> {
+    await generateKey(folder, KEY, { algorithm: 'ES256', kinds: ['Doors'] });
+  }
+
+  static async connect(url: string, keys: string): Promise<Cloud> {
+    const cloud = new Cloud(await CloudClient.connect(url), await CommandSigner.open(keys, KEY));
+    await cloud.#client.subscribe(upFilter(VIN), (topic, payload, { retained }) => {
+      if (retained) return;
+      cloud.sequences.take(payload);
+      cloud.received.push(toLine(topic, payload));
+      cloud.heard();
+    });
+    return cloud;
+  }
+
+  /** Signs and sends what `vigie send` would for these words. */
+  async command(what: string, ...words: string[]): Promise<Order> {
+    const wish = wishOf(what, words, {});
+    const id = randomUUID();
+    const issued = Date.now();
+    const command = { id, vin: VIN, kind: wish.kind, body: encodeBody(wish.kind, wish.body), issued };
+    const bytes = await this.#signer.sign((counter) => encodeCommand({ ...command, expires: issued + VALID, counter }));
+    const order = { id, bytes };
+    await this.send(order);
+    return order;
+  }
+
+  /** Sends a command as it is, again as well. */
+  async send({ id, bytes }: Order): Promise<void> {
+    await this.#client.publish(downTopic(VIN, 'remote'), bytes, {
+      expiry: VALID / 1000,
+      responseTopic: upTopic(VIN, 'remote'),
+      correlation: new TextEncoder().encode(id),
+    });
+  }
+
+  /** States told of a command, from the `from`-th message on. */
+  states({ id }: Order, from = 0): readonly string[] {
+    return this.received
+      .slice(from)
+      .filter(({ topic }) => topic === upTopic(VIN, 'remote'))
+      .map(({ body }) => body as Report)
+      .filter(({ remoteActionId }) => remoteActionId === id)
+      .map(({ status }) => status);
+  }
+
+  /** The state after which no other comes, if it was told. */
+  outcome(order: Order, from = 0): string | undefined {
+    return this.states(order, from).find((state) => last.includes(state));
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}

@@ -1,0 +1,82 @@
+/** Power cuts at chosen moments; the cloud, which keeps its power, says what was lost. */
+import assert from 'node:assert/strict';
+import type { Cloud, Order } from './cloud.ts';
+import type { Disks } from './disks.ts';
+import { Machine } from './machine.ts';
+import type { Platform } from './platforms.ts';
+import { ACTUATION } from './scenario.ts';
+
+/** What the cloud has heard of the command when the power goes: each in turn. */
+const moments = ['Accepted', 'SentToVehicle', 'Success', 'readings after it'] as const;
+
+/** Messages after a result until the power goes, at the last of the moments. */
+const FURTHER = 3;
+
+export interface Site {
+  readonly platform: Platform;
+  readonly disks: Disks;
+  readonly cloud: Cloud;
+  /** Port of the cloud's broker on this machine. */
+  readonly port: number;
+}
+
+/**
+ * Boots the unit and cuts its power `count` times, then boots it once more and switches it off in order. Between, the
+ * last command is sent again: its answer may not change once it was told, and it is not carried out again.
+ * @throws AssertionError when something acknowledged is lost, or done twice
+ */
+export async function cutPower(site: Site, count: number, tell: (words: string) => void): Promise<void> {
+  let last: Order | undefined;
+  for (let cut = 0; cut < count; cut++) {
+    const machine = await bootAgent(site);
+    if (last !== undefined) await askAgain(machine, site.cloud, last);
+    const moment = moments[cut % moments.length] as (typeof moments)[number];
+    last = await site.cloud.command('doors', 'lock');
+    await reached(machine, site.cloud, last, moment);
+    await machine.cut();
+    tell(`power cut ${cut + 1} at ${moment}: ${site.cloud.sequences.messages} messages so far`);
+  }
+  const machine = await bootAgent(site);
+  if (last !== undefined) await askAgain(machine, site.cloud, last);
+  const { sequences } = site.cloud;
+  await machine.until('all that is missing', () => (sequences.missing.length === 0 ? true : undefined));
+  await machine.run('killall vigie; while pidof vigie >/dev/null; do sleep 0.2; done');
+  await machine.powerOff();
+  assert.deepEqual({ missing: sequences.missing, conflicts: sequences.conflicts }, { missing: [], conflicts: [] });
+  assert.equal(sequences.boots.size, count + 1);
+}
+
+/** A unit whose agent is connected. */
+export async function bootAgent({ platform, disks, cloud, port }: Site): Promise<Machine> {
+  const machine = await Machine.boot(platform, disks);
+  cloud.heard = () => machine.nudge();
+  await machine.run('car >/dev/null 2>&1 & true');
+  await machine.start('vigie', `VIGIE_MQTT_URL=mqtt://10.0.2.2:${port} vigie run -c /opt/car/vigie.yaml`);
+  await machine.says(/^vigie: .*link up/);
+  return machine;
+}
+
+/** Sends a command that was under way when the power went, as a broker does that had no acknowledgement. */
+async function askAgain(machine: Machine, cloud: Cloud, order: Order): Promise<void> {
+  const told = cloud.outcome(order);
+  const from = cloud.received.length;
+  await cloud.send(order);
+  const answer = await machine.until('the recorded answer', () => cloud.outcome(order, from));
+  if (told !== undefined) assert.equal(answer, told, 'an answer that was told has changed');
+  // The body has forgotten that it was locked: whoever began again would be seen on the bus.
+  const actuated = machine.lines.filter((line) => line.startsWith('actuated'));
+  assert.deepEqual(actuated, [], 'a command was carried out again');
+}
+
+async function reached(machine: Machine, cloud: Cloud, order: Order, moment: (typeof moments)[number]): Promise<void> {
+  const state = moment === 'readings after it' ? 'Success' : moment;
+  const told = (): boolean => cloud.states(order).includes(state) || cloud.outcome(order) !== undefined;
+  await machine.until(state, () => (told() ? true : undefined));
+  if (state === 'Success') assert.equal(cloud.outcome(order), 'Success');
+  if (moment === 'readings after it') {
+    const from = cloud.received.length;
+    await machine.until('further messages', () => (cloud.received.length >= from + FURTHER ? true : undefined));
+  }
+  const actuated = machine.lines.filter((line) => line.startsWith('actuated')).length;
+  assert.ok(actuated <= ACTUATION, `${actuated} frames were sent`);
+}

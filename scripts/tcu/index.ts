@@ -1,0 +1,126 @@
+/**
+ * `npm run test:tcu [-- [arm64] [armv7] [--cuts N]]`: the executable of an architecture on an emulated unit with a real
+ * kernel and a CAN bus (arm64 when none is named). It reads what canplayer, cangen and isotpsend send, publishes to a
+ * Mosquitto beside it, is commanded, loses its interface, and then loses power N times (10 when not given) while the
+ * cloud outside keeps count. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
+ * As root on Debian it installs what is missing; Debian's packages for the unit are fetched the first time.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { withFreePorts } from '../../test/rig/daemon.ts';
+import { MosquittoRig } from '../../test/rig/mosquitto.ts';
+import { makeExecutable } from '../package/executable.ts';
+import { Cloud } from './cloud.ts';
+import { cutPower } from './cuts.ts';
+import { type Disks, makeCar, makeDisks } from './disks.ts';
+import { distributionFor } from './distribution.ts';
+import { Machine } from './machine.ts';
+import { type Platform, platforms } from './platforms.ts';
+import { scenario } from './scenario.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const began = performance.now();
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { cuts: { type: 'string', default: '10' } },
+});
+const cuts = Number(values.cuts);
+const wanted = platforms.filter(({ name }) =>
+  positionals.length === 0 ? name === 'arm64' : positionals.includes(name),
+);
+let [passed, failed] = [0, 0];
+
+if (!Number.isInteger(cuts) || cuts < 0 || wanted.length < Math.max(1, positionals.length)) {
+  console.error(`usage: npm run test:tcu -- [${platforms.map(({ name }) => name).join('] [')}] [--cuts N]`);
+  process.exitCode = 2;
+} else {
+  for (const platform of wanted) await check(`${platform.name}: the test`, () => run(platform));
+  console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+  // What a failed check left running must not keep this process.
+  process.exit(failed === 0 ? 0 : 1);
+}
+
+async function run(platform: Platform): Promise<void> {
+  install(platform);
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-tcu-'));
+  try {
+    const keys = join(folder, 'keys');
+    const executable = join(folder, 'vigie');
+    mkdirSync(keys);
+    await Cloud.makeKey(keys);
+    makeCar(join(folder, 'car'), join(keys, 'trust.json'));
+    await makeExecutable(platform.target, executable);
+    const disks = makeDisks(folder, distributionFor(platform), executable, join(folder, 'car'));
+    await onTheBus(platform, disks, keys);
+    if (cuts > 0) {
+      await check(`${platform.name}: power is cut ${cuts} times, and nothing acknowledged is lost`, () =>
+        withoutPower(platform, disks, keys),
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The unit with a broker of its own, which is reached from here. */
+async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise<void> {
+  const port = await withFreePorts(1, async ([free = 0]) => free);
+  const machine = await Machine.boot(platform, disks, port);
+  tell('the kernel is up');
+  await machine.run('car >/dev/null 2>&1 & true');
+  await machine.start('broker', 'mosquitto -c /opt/car/mosquitto.conf');
+  await machine.says(/^broker: .*running/);
+  await machine.start('vigie', 'vigie run -c /opt/car/vigie.yaml');
+  const cloud = await Cloud.connect(`mqtt://127.0.0.1:${port}`, keys);
+  cloud.heard = () => machine.nudge();
+  await machine.says(/^vigie: .*link up/);
+  tell('the agent is connected');
+  for (const [sentence, act] of Object.entries(scenario)) {
+    await check(`${platform.name}: ${sentence}`, () => act(machine, cloud));
+  }
+  await cloud.close();
+  await machine.run('killall vigie; while pidof vigie >/dev/null; do sleep 0.2; done; rm -r /data/records');
+  await machine.powerOff();
+}
+
+async function withoutPower(platform: Platform, disks: Disks, keys: string): Promise<void> {
+  const broker = new MosquittoRig();
+  await broker.start();
+  try {
+    const cloud = await Cloud.connect(broker.url, keys);
+    await cutPower({ platform, disks, cloud, port: broker.port }, cuts, tell);
+    const { messages, deliveries } = cloud.sequences;
+    tell(`${messages} messages in ${deliveries} deliveries`);
+    await cloud.close();
+  } finally {
+    await broker.remove();
+  }
+}
+
+async function check(sentence: string, act: () => Promise<void>): Promise<void> {
+  const outer = sentence.endsWith('the test');
+  try {
+    await act();
+    if (outer) return;
+    passed++;
+    tell(`ok      ${sentence}`);
+  } catch (error) {
+    failed++;
+    tell(`FAILED  ${sentence}\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+}
+
+function tell(words: string): void {
+  console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${words}`);
+}
+
+function install({ target }: Platform): void {
+  const foreign = target.arch === process.arch ? [] : target.libraries;
+  const names = [...foreign, 'qemu-system-arm', 'cpio', 'e2fsprogs', 'kmod', 'mosquitto'];
+  const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('what it needs of Debian is not there');
+}

@@ -1,0 +1,147 @@
+/** An emulated unit that is switched on, told what to do over its console, and switched off at any moment. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Disks } from './disks.ts';
+import type { Platform } from './platforms.ts';
+
+/** Milliseconds that anything may take that is waited for: an emulated start on a machine that has other work too. */
+const PATIENCE = 300_000;
+
+export class Machine {
+  /** Every line of the console so far. */
+  readonly lines: string[] = [];
+  readonly #process: ChildProcess;
+  readonly #listeners = new Set<() => void>();
+  #commands = 0;
+
+  private constructor(process: ChildProcess) {
+    this.#process = process;
+    createInterface({ input: process.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      this.lines.push(line.trimEnd());
+      this.#tell();
+    });
+    process.once('exit', () => this.#tell());
+  }
+
+  /**
+   * Switches a unit on; resolves when it takes commands. `forward` is a port of this machine's loopback that leads to
+   * the unit's broker; the unit reaches this machine's loopback at 10.0.2.2.
+   */
+  static async boot(platform: Platform, disks: Disks, forward?: number): Promise<Machine> {
+    const disk = (file: string, id: string, mode: string): readonly string[] => [
+      ...['-drive', `if=none,id=${id},file=${file},format=raw,${mode}`],
+      ...['-device', `virtio-blk-device,drive=${id}`],
+    ];
+    const net = forward === undefined ? '' : `,hostfwd=tcp:127.0.0.1:${forward}-:1883`;
+    const child = spawn(
+      platform.emulator,
+      [
+        ...platform.hardware,
+        ...['-kernel', disks.kernel, '-initrd', disks.memoryDisk],
+        ...['-append', 'console=ttyAMA0 quiet loglevel=1 panic=-1'],
+        ...disk(disks.system, 'system', 'readonly=on'),
+        // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
+        ...disk(disks.data, 'data', 'cache=writeback'),
+        ...['-netdev', `user,id=net${net}`, '-device', 'virtio-net-device,netdev=net', '-device', 'virtio-rng-device'],
+        ...['-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
+      ],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    );
+    const machine = new Machine(child);
+    const end = (): void => {
+      child.kill('SIGKILL');
+    };
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    child.stdin?.on('error', () => undefined);
+    await machine.says(/^@ready$/);
+    return machine;
+  }
+
+  /** Lines that begin so, without that beginning. */
+  said(prefix: string): string[] {
+    return this.lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  }
+
+  /** Resolves with the first line from the `from`-th on that matches. */
+  async says(text: RegExp, from = 0): Promise<string> {
+    let place = from;
+    return this.until(`the unit to say ${text}`, () => {
+      for (; place < this.lines.length; place++) {
+        const line = this.lines[place] as string;
+        if (text.test(line)) return line;
+      }
+      return undefined;
+    });
+  }
+
+  /** Resolves with what `find` gives as soon as it gives something; it is asked again whenever the unit says something. */
+  async until<T>(what: string, find: () => T | undefined, patience = PATIENCE): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer);
+        this.#listeners.delete(look);
+      };
+      const fail = (reason: string): void => {
+        leave();
+        reject(new Error(`${reason} while waiting for ${what}; its last words:\n${this.lines.slice(-40).join('\n')}`));
+      };
+      const timer = setTimeout(() => fail('nothing came'), patience);
+      const look = (): void => {
+        const found = find();
+        if (found !== undefined) {
+          leave();
+          resolve(found);
+        } else if (this.#ended) fail('the unit went off');
+      };
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  /** Has conditions looked at again that something other than the console fulfils. */
+  nudge(): void {
+    this.#tell();
+  }
+
+  /** Runs a line of shell in the unit. @throws Error when it fails, with what it said */
+  async run(line: string): Promise<string[]> {
+    const number = ++this.#commands;
+    const from = this.lines.length;
+    this.#process.stdin?.write(`{ ${line}\n} 2>&1; echo "@${number} $?"\n`.replaceAll(/\n(?=\})/g, '; '));
+    const end = await this.says(new RegExp(`^@${number} `), from);
+    const words = this.lines.slice(from, this.lines.indexOf(end, from));
+    if (end !== `@${number} 0`) throw new Error(`${line}: ${end}\n${words.join('\n')}`);
+    return words;
+  }
+
+  /** Starts a program in the unit, which goes on by itself; its lines come with a name before them. */
+  async start(name: string, line: string): Promise<void> {
+    const told = `while IFS= read -r words; do echo "${name}: $words"; done >/dev/console`;
+    await this.run(`{ ${line} 2>&1 | ${told}; } & true`);
+  }
+
+  /** As pulling the plug: nothing of it has a chance to do anything any more. */
+  async cut(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#gone();
+  }
+
+  async powerOff(): Promise<void> {
+    this.#process.stdin?.write('sync; umount /data; poweroff -f\n');
+    await this.#gone();
+  }
+
+  get #ended(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  async #gone(): Promise<void> {
+    if (!this.#ended) await once(this.#process, 'exit');
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

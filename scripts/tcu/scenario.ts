@@ -1,0 +1,80 @@
+/** What the unit must do on a real bus with a broker beside it: a sentence for each, in order. */
+import assert from 'node:assert/strict';
+import { upTopic } from '../../protocol/topics.ts';
+import { type Cloud, VIN } from './cloud.ts';
+import { speeds } from './disks.ts';
+import type { Machine } from './machine.ts';
+
+/** Frames that one actuation sends, see car/profile.yaml. */
+export const ACTUATION = 3;
+
+interface Series {
+  readonly path: string;
+  readonly values: readonly unknown[];
+}
+
+/** Every value told of a path as a reading, from the `from`-th message on. */
+function readings(cloud: Cloud, path: string, from = 0): readonly unknown[] {
+  return cloud.received
+    .slice(from)
+    .filter(({ topic }) => topic === upTopic(VIN, 'telemetry'))
+    .flatMap(({ body }) => (body as { series: readonly Series[] }).series)
+    .filter((series) => series.path === path)
+    .flatMap(({ values }) => values);
+}
+
+/** Resolves when the condition holds, which is looked at again with each message and each line. */
+async function holds(machine: Machine, what: string, condition: () => boolean): Promise<void> {
+  await machine.until(what, () => (condition() ? true : undefined));
+}
+
+export const scenario: Readonly<Record<string, (machine: Machine, cloud: Cloud) => Promise<void>>> = {
+  'what canplayer plays is decoded and published': async (machine, cloud) => {
+    const heard = () => new Set(readings(cloud, 'kinetic.speed'));
+    await holds(machine, 'five speeds', () => heard().size >= 5);
+    const played = new Set(speeds.map((speed) => speed / 100));
+    assert.deepEqual(
+      [...heard()].filter((speed) => !played.has(speed as number)),
+      [],
+    );
+  },
+
+  'what isotpsend answers in several frames is asked for and published': async (machine, cloud) => {
+    const path = 'engines.Thermic.extension.thermic.air.temp';
+    await holds(machine, 'the temperature', () => readings(cloud, path).length > 0);
+    assert.deepEqual(new Set(readings(cloud, path)), new Set([23]));
+  },
+
+  'a signed command is carried out on the bus and confirmed by what the car then says': async (machine, cloud) => {
+    const from = machine.lines.length;
+    const lock = await cloud.command('doors', 'lock');
+    await holds(machine, 'the outcome', () => cloud.outcome(lock) !== undefined);
+    assert.deepEqual(cloud.states(lock), ['Accepted', 'SentToVehicle', 'Success']);
+    const actuated = machine.lines.slice(from).filter((line) => line.startsWith('actuated 210#01'));
+    assert.equal(actuated.length, ACTUATION);
+  },
+
+  'a command that comes again is answered again and not carried out': async (machine, cloud) => {
+    const unlock = await cloud.command('doors', 'unlock');
+    await holds(machine, 'the outcome', () => cloud.outcome(unlock) !== undefined);
+    assert.equal(cloud.outcome(unlock), 'Success');
+    const [lines, messages] = [machine.lines.length, cloud.received.length];
+    await cloud.send(unlock);
+    await holds(machine, 'the answer', () => cloud.outcome(unlock, messages) !== undefined);
+    assert.equal(cloud.outcome(unlock, messages), 'Success');
+    assert.deepEqual(
+      machine.lines.slice(lines).filter((line) => line.startsWith('actuated')),
+      [],
+    );
+  },
+
+  'the interface goes away and comes back': async (machine, cloud) => {
+    const lines = machine.lines.length;
+    await machine.run('ip link set vcan0 down');
+    await machine.says(/^vigie: .*vcan0: the interface is down/, lines);
+    await machine.run('ip link set vcan0 up');
+    await machine.says(/^vigie: .*can\.open/, lines);
+    const from = cloud.received.length;
+    await holds(machine, 'speeds again', () => readings(cloud, 'kinetic.speed', from).length >= 3);
+  },
+};

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { PushCourier } from '../../../adapters/callbacks/push.ts';
+import { checkPair, type VapidKeys } from '../../../adapters/callbacks/vapid.ts';
+import type { PushParcel } from '../../../agent/callbacks/courier.ts';
+import { PUSH_PAYLOAD } from '../../../agent/callbacks/courier.ts';
+import { Authority } from '../../rig/certificates.ts';
+import { PushService, vapidKeys } from './push-service.ts';
+import { loopback } from './servers.ts';
+
+let folder: string;
+let service: PushService;
+let courier: PushCourier;
+let vapid: VapidKeys;
+let ca: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-push-'));
+  const authority = new Authority(folder);
+  ca = Buffer.from(authority.cert).toString();
+  vapid = vapidKeys();
+  service = await new PushService(authority.issue('push'), vapid.publicKey).open();
+  courier = new PushCourier({ addresses: loopback, now: () => 0, ca, vapid });
+});
+
+beforeEach(() => {
+  service.behaviour = () => undefined;
+  service.pushed.splice(0);
+  service.faults.splice(0);
+});
+
+afterAll(async () => {
+  await courier.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+function parcel(name: string, rest: Partial<PushParcel> = {}): PushParcel {
+  const device = service.subscribe(name);
+  return { receiver: 'r', device, payload: '{"id":"é"}', urgency: 'high', ttl: 60, ...rest };
+}
+
+test('over HTTP/2, with the proof of the sender, encrypted for the device alone', async () => {
+  expect(await courier.deliver(parcel('one'))).toEqual({ outcome: 'delivered' });
+  expect(service.faults).toEqual([]);
+  expect(service.pushed).toEqual([
+    { device: 'one', ttl: 60, urgency: 'high', payload: '{"id":"é"}', httpVersion: '2.0' },
+  ]);
+});
+
+test('the largest payload fits into what a push service has to take', async () => {
+  const payload = 'x'.repeat(PUSH_PAYLOAD);
+  expect(await courier.deliver(parcel('large', { payload }))).toEqual({ outcome: 'delivered' });
+  const digest = (text: string | undefined) =>
+    createHash('sha256')
+      .update(text ?? '')
+      .digest('hex');
+  expect(digest(service.pushed[0]?.payload)).toBe(digest(payload));
+});
+
+test.each([404, 410])('%i: the subscription has ended', async (status) => {
+  service.behaviour = () => ({ status });
+  expect(await courier.deliver(parcel('gone'))).toMatchObject({ outcome: 'gone' });
+});
+
+test.each([
+  [429, '7', 7000],
+  [503, '120', 120_000],
+  [500, undefined, undefined],
+  [413, undefined, undefined],
+])('%i with retry-after %s is tried again', async (status, wait, after) => {
+  service.behaviour = () => ({ status, ...(wait === undefined ? {} : { headers: { 'retry-after': wait } }) });
+  expect(await courier.deliver(parcel('busy'))).toEqual({
+    outcome: 'failed',
+    reason: `the push service answered ${status}`,
+    ...(after === undefined ? {} : { after }),
+  });
+});
+
+test('a service that does not answer has not received', async () => {
+  const hasty = new PushCourier({ addresses: loopback, now: () => 0, ca, vapid, timeout: 100 });
+  service.behaviour = () => 'hang';
+  expect(await hasty.deliver(parcel('silent'))).toEqual({ outcome: 'failed', reason: 'no answer within 100 ms' });
+  await hasty.close();
+});
+
+test('with another key than the app subscribed with the service refuses', async () => {
+  const stranger = new PushCourier({ addresses: loopback, now: () => 0, ca, vapid: vapidKeys() });
+  expect(await stranger.deliver(parcel('mine'))).toMatchObject({ outcome: 'failed' });
+  expect(service.faults).toEqual(['another key than that of the subscription']);
+  await stranger.close();
+});
+
+test('keys that are no point of the curve will never be any', async () => {
+  const { device, ...rest } = parcel('broken');
+  const broken = { ...device, keys: { ...device.keys, p256dh: `B${'A'.repeat(86)}` } };
+  expect(await courier.deliver({ ...rest, device: broken })).toMatchObject({ outcome: 'gone' });
+});
+
+test('a pair of keys that is none is a fault of the configuration', () => {
+  const { publicKey } = vapidKeys();
+  expect(() => checkPair({ ...vapid, publicKey })).toThrow(/callbacks\.push\.publicKey/);
+  expect(() => checkPair({ ...vapid, privateKey: 'A' })).toThrow(/callbacks\.push/);
+  checkPair(vapid);
+});
+
+test('a service in a private network is refused', async () => {
+  const { device, ...rest } = parcel('inside');
+  const inside = { ...device, endpoint: 'https://192.168.0.1/push' };
+  expect(await courier.deliver({ ...rest, device: inside })).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/no public address/),
+  });
+});
+
+test('after the service was away the next push finds it', async () => {
+  await service.close();
+  expect(await courier.deliver(parcel('back'))).toMatchObject({ outcome: 'failed' });
+  await service.open();
+  const again = parcel('back');
+  const first = await courier.deliver(again);
+  expect(first.outcome === 'delivered' ? first : await courier.deliver(again)).toEqual({ outcome: 'delivered' });
+});

@@ -1,0 +1,165 @@
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { sign, WebhookCourier } from '../../../adapters/callbacks/webhook.ts';
+import type { WebhookParcel } from '../../../agent/callbacks/courier.ts';
+import { Authority } from '../../rig/certificates.ts';
+import { HttpReceiver, loopback } from './servers.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function receiver(): Promise<HttpReceiver> {
+  const server = await new HttpReceiver().open();
+  open.push(server);
+  return server;
+}
+
+function courier(timeout = 10_000, ca?: string): WebhookCourier {
+  const made = new WebhookCourier({
+    addresses: loopback,
+    timeout,
+    now: () => 1_767_225_600_500,
+    ...(ca ? { ca } : {}),
+  });
+  open.push(made);
+  return made;
+}
+
+const parcel = (url: string, rest: Partial<WebhookParcel> = {}): WebhookParcel => ({
+  receiver: 'callback/1',
+  url,
+  headers: { authorization: 'Bearer abc' },
+  ids: ['e1', 'e2'],
+  body: '{"é":1}',
+  ...rest,
+});
+
+test('posts JSON with headers, ids and a signature that the receiver can check', async () => {
+  const server = await receiver();
+  const secret = 'a secret of a callback';
+  expect(await courier().deliver(parcel(`${server.url}?a=1`, { secret }))).toEqual({ outcome: 'delivered' });
+  const [request] = server.received;
+  expect(request).toMatchObject({
+    method: 'POST',
+    url: '/events?a=1',
+    body: '{"é":1}',
+    headers: {
+      'content-type': 'application/json',
+      authorization: 'Bearer abc',
+      'vigie-event-id': 'e1, e2',
+      'content-length': '8',
+    },
+  });
+  const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(request?.headers['vigie-signature'])) ?? [];
+  expect(time).toBe('1767225600');
+  expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${request?.body}`).digest('hex'));
+});
+
+test('the example of the page is right', () => {
+  const page = readFileSync(new URL('../../../docs/callbacks.md', import.meta.url), 'utf8');
+  const [, example] = /Vigie-Signature: (\S+)/.exec(page) ?? [];
+  expect(sign('a secret of a callback', 1_767_225_600_000, '{"refresh":false}')).toBe(example);
+});
+
+test('without a secret there is no signature', async () => {
+  const server = await receiver();
+  await courier().deliver(parcel(server.url));
+  expect(server.received[0]?.headers['vigie-signature']).toBeUndefined();
+});
+
+test.each([200, 201, 202, 204, 299])('%i is taken', async (status) => {
+  const server = await receiver();
+  server.behaviour = (_, response) => response.writeHead(status).end();
+  expect(await courier().deliver(parcel(server.url))).toEqual({ outcome: 'delivered' });
+});
+
+test.each([300, 304, 400, 404, 410, 500, 503])('%i is not taken', async (status) => {
+  const server = await receiver();
+  server.behaviour = (_, response) => response.writeHead(status).end('no');
+  expect(await courier().deliver(parcel(server.url))).toEqual({
+    outcome: 'failed',
+    reason: `the receiver answered ${status}`,
+  });
+});
+
+test('a redirect is not followed', async () => {
+  const [server, other] = [await receiver(), await receiver()];
+  server.behaviour = (_, response) => response.writeHead(307, { location: other.url }).end();
+  expect(await courier().deliver(parcel(server.url))).toMatchObject({ outcome: 'failed' });
+  expect(other.received).toEqual([]);
+});
+
+test('who does not answer in time has not received', async () => {
+  const server = await receiver();
+  server.behaviour = () => undefined;
+  expect(await courier(50).deliver(parcel(server.url))).toEqual({
+    outcome: 'failed',
+    reason: 'no answer within 50 ms',
+  });
+});
+
+test('a connection that breaks off, one that is refused', async () => {
+  const server = await receiver();
+  server.behaviour = (_, __, socket) => socket.destroy();
+  const sender = courier();
+  expect(await sender.deliver(parcel(server.url))).toMatchObject({ outcome: 'failed' });
+  await server.close();
+  expect(await sender.deliver(parcel(server.url))).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/ECONNREFUSED/),
+  });
+  await server.open();
+  server.behaviour = (_, response) => response.writeHead(200).end();
+  expect(await sender.deliver(parcel(server.url))).toEqual({ outcome: 'delivered' });
+});
+
+test('an answer without end costs only its connection', async () => {
+  const server = await receiver();
+  const ended = new Promise<void>((resolve) => {
+    server.behaviour = (_, response, socket) => {
+      socket.once('close', () => resolve());
+      response.writeHead(200);
+      const pour = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(4096)));
+        if (!response.destroyed) response.once('drain', pour);
+      };
+      pour();
+    };
+  });
+  expect(await courier().deliver(parcel(server.url))).toEqual({ outcome: 'delivered' });
+  await ended;
+});
+
+test('an address that may not be connected to is refused whatever was checked before', async () => {
+  expect(await courier().deliver(parcel('http://10.0.0.1/'))).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/10\.0\.0\.1 is no public address/),
+  });
+});
+
+test('TLS: the certificate must be one of the authorities', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-callbacks-'));
+  const authority = new Authority(folder);
+  const { cert, key } = authority.issue('receiver');
+  const server = createServer({ cert: Buffer.from(cert), key: Buffer.from(key) }, (request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const ca = Buffer.from(authority.cert).toString();
+  expect(await courier(10_000, ca).deliver(parcel(url))).toEqual({ outcome: 'delivered' });
+  expect(await courier().deliver(parcel(url))).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/certificate/),
+  });
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { SystemClock } from '../../../adapters/clock/system.ts';
+import { FleetGate, type FleetUser } from '../../../adapters/http/access/fleet.ts';
+import { hashPassword, readPasswordHash, verifyPassword } from '../../../adapters/http/access/password.ts';
+import { Authority } from '../../rig/certificates.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { fetchJson, startRig } from './rig.ts';
+
+const clock = new SystemClock();
+const basic = (name: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+});
+
+describe('a password', () => {
+  test('is right or wrong by its hash, which does not contain it', async () => {
+    const text = await hashPassword('p\u00e4ssword');
+    expect(text).not.toContain('ssword');
+    const hash = readPasswordHash(text, 'file');
+    expect(await verifyPassword('p\u00e4ssword', hash)).toBe(true);
+    // The same letters, composed differently (Unicode NFC).
+    expect(await verifyPassword('pa\u0308ssword', hash)).toBe(true);
+    expect(await verifyPassword('password', hash)).toBe(false);
+    expect(await hashPassword('p\u00e4ssword')).not.toBe(text);
+  });
+
+  test.each(['', 'secret', 'scrypt$1$8$1$c2FsdHNhbHQ$x', `scrypt$1048576$99$1$c2FsdHNhbHQ$${'a'.repeat(43)}`])(
+    'hash %j is refused',
+    (text) => expect(() => readPasswordHash(text, 'file')).toThrow(/file: /),
+  );
+});
+
+describe('the fleet side', () => {
+  let operator: FleetUser;
+  let other: FleetUser;
+  beforeAll(async () => {
+    const password = readPasswordHash(await hashPassword('s3cret'), 'file');
+    operator = { name: 'operator', password, clientId: 'app-1', fleets: ['f1', 'f2'] };
+    other = {
+      name: 'other',
+      password: readPasswordHash(await hashPassword('0ther'), 'file'),
+      clientId: 'app-2',
+      fleets: ['f3'],
+    };
+  });
+  const start = () => startRig({ gates: { fleet: new FleetGate([operator, other], clock) } });
+
+  test('lets in whoever has name, password and client_id, to its own fleets', async () => {
+    const rig = await start();
+    const { status, json } = await rig.get('/fleets/f1?client_id=app-1', basic('operator', 's3cret'));
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ caller: { name: 'operator', fleets: ['f1', 'f2'] }, self: '/fleets/f1' });
+    const forbidden = await rig.get('/fleets/f3?client_id=app-1', basic('operator', 's3cret'));
+    expect(forbidden.status).toBe(403);
+    expect(forbidden.json).toMatchObject({ code: 40300 });
+    expect((await rig.get('/fleets/f3?client_id=app-2', basic('other', '0ther'))).status).toBe(200);
+  });
+
+  test.each([
+    ['nothing', '?client_id=app-1', {}],
+    ['a wrong password', '?client_id=app-1', basic('operator', 'wrong')],
+    ['a right password before a wrong one', '?client_id=app-1', basic('operator', 's3cret2')],
+    ['an unknown name', '?client_id=app-1', basic('nobody', 's3cret')],
+    ['another’s password', '?client_id=app-1', basic('operator', '0ther')],
+    ['no client_id', '', basic('operator', 's3cret')],
+    ['a wrong client_id', '?client_id=app-2', basic('operator', 's3cret')],
+    ['two client_ids', '?client_id=app-1&client_id=app-2', basic('operator', 's3cret')],
+    ['no Basic', '?client_id=app-1', { authorization: 'Bearer abc' }],
+    ['no colon', '?client_id=app-1', { authorization: `Basic ${Buffer.from('operator').toString('base64')}` }],
+    ['garbage', '?client_id=app-1', { authorization: 'Basic !!!' }],
+  ])('refuses %s', async (_, query, headers) => {
+    const rig = await start();
+    // What was right before helps nobody else.
+    expect((await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'))).status).toBe(200);
+    const answer = await rig.get(`/fleets${query}`, headers);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/);
+    expect(answer.json).toMatchObject({ code: 40100 });
+    expect(answer.text).not.toContain('s3cret');
+    expect(JSON.stringify(rig.log.lines)).not.toMatch(/s3cret|0ther|app-1|Basic [A-Za-z0-9]/);
+  });
+
+  test('makes an address wait that fails too often, with right credentials too', async () => {
+    const virtual = new VirtualClock();
+    const rig = await startRig({ gates: { fleet: new FleetGate([operator], virtual) }, clock: virtual });
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 11; attempt++) {
+      statuses.push((await rig.get('/fleets?client_id=app-1', basic('operator', 'guess'))).status);
+    }
+    expect(statuses).toEqual([...new Array(10).fill(401), 429]);
+    const waiting = await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'));
+    expect(waiting.status).toBe(429);
+    expect(waiting.headers['retry-after']).toBe('60');
+    virtual.advance(60_000);
+    expect((await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'))).status).toBe(200);
+  });
+});
+
+describe('TLS', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'vigie-http-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a client certificate is asked of whom it is configured for', async () => {
+    const authority = new Authority(folder);
+    const strangers = new Authority(folder, 'strangers');
+    const server = authority.issue('server');
+    const password = readPasswordHash(await hashPassword('s3cret'), 'file');
+    const user = { password, clientId: 'app', fleets: ['f1'] };
+    const gate = new FleetGate(
+      [
+        { ...user, name: 'with', certificate: 'CN=fleet-7' },
+        { ...user, name: 'without' },
+      ],
+      clock,
+    );
+    const rig = await startRig({
+      gates: { fleet: gate },
+      host: '0.0.0.0',
+      tls: { cert: server.certFile, key: server.keyFile, clientCa: authority.certFile },
+    });
+    const url = rig.url.replace('0.0.0.0', '127.0.0.1');
+    const ask = async (name: string, shown?: { cert: Uint8Array; key: Uint8Array }) => {
+      const pem = shown === undefined ? {} : { cert: Buffer.from(shown.cert), key: Buffer.from(shown.key) };
+      const dispatcher = new Agent({ connect: { ca: Buffer.from(authority.cert), ...pem } });
+      onTestFinished(() => dispatcher.close());
+      return fetchJson(`${url}/connectedcar/v3/fleets?client_id=app`, { headers: basic(name, 's3cret'), dispatcher });
+    };
+    const answer = await ask('with', authority.issue('fleet-7'));
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ base: `${url}/connectedcar/v3` });
+    expect(answer.headers['strict-transport-security']).toMatch(/max-age/);
+    expect((await ask('with', authority.issue('fleet-8'))).status).toBe(401);
+    expect((await ask('with', strangers.issue('fleet-7'))).status).toBe(401);
+    expect((await ask('with')).status).toBe(401);
+    expect((await ask('without')).status).toBe(200);
+  });
+
+  test('renewed certificates are taken, broken ones are not', async () => {
+    const { copyFileSync, writeFileSync, utimesSync } = await import('node:fs');
+    const [old, renewed] = [new Authority(folder, 'old'), new Authority(folder, 'renewed')];
+    const [first, second] = [old.issue('first'), renewed.issue('second')];
+    const tls = { cert: join(folder, 'live.pem'), key: join(folder, 'live.key') };
+    const put = ({ certFile, keyFile }: { certFile: string; keyFile: string }, age: number) => {
+      copyFileSync(certFile, tls.cert);
+      copyFileSync(keyFile, tls.key);
+      for (const file of Object.values(tls)) utimesSync(file, age, age);
+    };
+    put(first, 1_000);
+    const virtual = new VirtualClock();
+    const rig = await startRig({ tls, clock: virtual });
+    const trusts = async (authority: Authority) => {
+      const dispatcher = new Agent({ connect: { ca: Buffer.from(authority.cert) } });
+      onTestFinished(() => dispatcher.close());
+      const answer = await fetchJson(`${rig.url}/fleets`, { dispatcher }).catch(() => undefined);
+      return answer?.status === 200;
+    };
+    expect([await trusts(old), await trusts(renewed)]).toEqual([true, false]);
+    writeFileSync(tls.cert, 'half a file');
+    virtual.advance(60_000);
+    expect(await trusts(old)).toBe(true);
+    expect(rig.log.lines.some(({ level, event }) => level === 'error' && event.includes('renewed'))).toBe(true);
+    put(second, 2_000);
+    virtual.advance(60_000);
+    expect([await trusts(old), await trusts(renewed)]).toEqual([false, true]);
+  });
+});
+
+describe('the bench', () => {
+  test('answers under the names of the machine itself only', async () => {
+    const rig = await startRig();
+    const { port } = new URL(rig.url);
+    for (const host of ['localhost', `127.0.0.1:${port}`, `[::1]:${port}`, `LOCALHOST:${port}`]) {
+      expect([host, (await rig.get('/fleets', { host })).status]).toEqual([host, 200]);
+    }
+    for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '10.0.0.1']) {
+      expect([host, (await rig.get('/fleets', { host })).status]).toEqual([host, 403]);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { momentsOf } from '../../../../adapters/http/resources/moments.ts';
+import {
+  isTelemetry,
+  type Reading,
+  readingsFromTelemetry,
+  telemetryFromReadings,
+} from '../../../../protocol/schema/telemetry.ts';
+import { slots } from '../../../../protocol/slots.ts';
+import { slotValue } from '../../../protocol/schema/arbitrary.ts';
+import { MIDNIGHT } from '../../../rig/day.ts';
+
+const some = slots.filter(isTelemetry).slice(0, 12);
+
+/** Readings of a few slots within some seconds, often at the same time. */
+const readings: fc.Arbitrary<Reading[]> = fc.array(
+  fc
+    .tuple(fc.constantFrom(...some), fc.integer({ min: 0, max: 40 }))
+    .chain(([slot, step]) => slotValue(slot).map((value) => ({ slot, value, at: MIDNIGHT + step * 100 }))),
+  { maxLength: 60 },
+);
+
+test('every reading is in exactly one moment, at its time or less than a second before, in the same second', () => {
+  fc.assert(
+    fc.property(readings, (taken) => {
+      const telemetry = telemetryFromReadings(taken);
+      const moments = momentsOf(telemetry);
+      const left = new Map<string, unknown>();
+      for (const { slot, at, value } of readingsFromTelemetry(telemetry)) left.set(`${slot.path} ${at}`, value);
+      for (const { at, values } of moments) {
+        for (const [slot, value] of values) {
+          const from = [...left].find(([key, read]) => {
+            const [path, time] = key.split(' ');
+            const age = at - Number(time);
+            return (
+              path === slot.path &&
+              read === value &&
+              age >= 0 &&
+              age < 1_000 &&
+              Math.floor(at / 1_000) === Math.floor(Number(time) / 1_000)
+            );
+          });
+          expect(from).toBeDefined();
+          left.delete(from?.[0] ?? '');
+        }
+      }
+      // Of two readings of a slot at one time the later one is left.
+      expect([...left.keys()]).toEqual([]);
+    }),
+  );
+});
+
+test('moments ascend, and no two are at the same time', () => {
+  fc.assert(
+    fc.property(readings, (taken) => {
+      const times = momentsOf(telemetryFromReadings(taken)).map(({ at }) => at);
+      expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+    }),
+  );
+});

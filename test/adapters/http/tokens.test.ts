@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, importPKCS8, SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { SystemClock } from '../../../adapters/clock/system.ts';
+import { LocalGate } from '../../../adapters/http/access/local.ts';
+import { keysByAddress, keysOfPem, keysOfSet } from '../../../adapters/http/access/token-keys.ts';
+import { type UserAccess, UserGate } from '../../../adapters/http/access/user.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { startRig } from './rig.ts';
+
+const clock = new SystemClock();
+const ISSUER = 'https://issuer.example';
+const AUDIENCE = 'vigie';
+
+interface Issuer {
+  readonly access: UserAccess;
+  token(claims?: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>;
+}
+
+/** An issuer with one key, which the car knows as a JWK Set. */
+async function issuer(algorithm = 'ES256', rest: Partial<UserAccess> = {}): Promise<Issuer> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: algorithm };
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    access: { issuer: ISSUER, audience: AUDIENCE, keys: keysOfSet(JSON.stringify({ keys: [jwk] }), 'set'), ...rest },
+    token: (claims = {}, header = {}) => {
+      const all = {
+        iss: ISSUER,
+        aud: AUDIENCE,
+        sub: 'anna',
+        exp: now + 600,
+        scope: 'data:telemetry data:trip',
+        ...claims,
+      };
+      const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+      return new SignJWT(kept).setProtectedHeader({ alg: algorithm, kid: 'k1', ...header }).sign(privateKey);
+    },
+  };
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe('the user side', () => {
+  const STATUS = '/connectedcar/v4/user/vehicles/v1/status';
+
+  test.each(['ES256', 'RS256', 'PS256', 'EdDSA', 'ES384'])('lets in a token signed with %s', async (algorithm) => {
+    const { access, token } = await issuer(algorithm);
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    for (let twice = 0; twice < 2; twice++) {
+      const { status, json } = await rig.get(STATUS, bearer(await token()));
+      expect(status).toBe(200);
+      expect(json).toMatchObject({ caller: { name: 'anna', scopes: ['data:telemetry', 'data:trip'] } });
+    }
+  });
+
+  test('asks for one of the scopes of the operation', async () => {
+    const { access, token } = await issuer();
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const ask = async (scope: unknown, path = STATUS, claim = 'scope') =>
+      (await rig.get(path, bearer(await token({ scope: undefined, [claim]: scope })))).status;
+    expect(await ask('data:position')).toBe(200);
+    expect(await ask('data:position', STATUS, 'scp')).toBe(200);
+    expect(await ask(['data:position'], STATUS, 'scp')).toBe(200);
+    expect(await ask('data:trip')).toBe(403);
+    expect(await ask(undefined)).toBe(403);
+    expect(await ask('data:telemetry', '/user/vehicles/v1/trips')).toBe(403);
+    const refused = await rig.get(STATUS, bearer(await token({ scope: 'data:trip' })));
+    expect(refused.json).toMatchObject({
+      code: 40300,
+      debug: expect.any(String),
+      message: expect.stringContaining('data:telemetry'),
+    });
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['has expired', { exp: Math.floor(Date.now() / 1000) - 60 }],
+    ['never expires', { exp: undefined }],
+    ['is of another issuer', { iss: 'https://other.example' }],
+    ['is for another audience', { aud: 'others' }],
+    ['is not valid yet', { nbf: Math.floor(Date.now() / 1000) + 600 }],
+  ])('refuses a token that %s', async (_, claims) => {
+    const { access, token } = await issuer();
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const { status, headers, json } = await rig.get(STATUS, bearer(await token(claims)));
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toMatch(/^Bearer /);
+    expect(json).toMatchObject({ code: 40100 });
+  });
+
+  test('refuses what is no token of the issuer', async () => {
+    const { access, token } = await issuer();
+    const forger = await issuer();
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const good = await token();
+    const [head = '', body = '', signature = ''] = good.split('.');
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Record<string, unknown>;
+    const more = Buffer.from(JSON.stringify({ ...claims, scope: 'data:position' })).toString('base64url');
+    const tries = {
+      'signed by another': await forger.token(),
+      'another body': `${head}.${more}.${signature}`,
+      'no signature': `${head}.${body}.`,
+      'alg none': new UnsecuredJWT(claims).encode(),
+      'an unknown key': await token({}, { kid: 'k2' }),
+      'no JWT': 'abc',
+      'three dots': '...',
+      'a long one': 'a'.repeat(10_000),
+    };
+    for (const [name, text] of Object.entries(tries)) {
+      expect([name, (await rig.get(STATUS, bearer(text))).status]).toEqual([name, 401]);
+    }
+    expect((await rig.get(STATUS)).status).toBe(401);
+    expect((await rig.get(STATUS, { authorization: 'Basic YW5uYTp4' })).status).toBe(401);
+    expect(JSON.stringify(rig.log.lines)).not.toContain(signature);
+  });
+
+  test('a secret shared with the issuer signs nothing: the public key is not taken as one', async () => {
+    const { publicKey } = await generateKeyPair('RS256', { extractable: true });
+    const pem = await exportSPKI(publicKey);
+    const access = { issuer: ISSUER, audience: AUDIENCE, keys: keysOfPem([{ pem, where: 'key' }]) };
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const forged = await new SignJWT({ iss: ISSUER, aud: AUDIENCE, sub: 'a', exp, scope: 'data:telemetry' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(new TextEncoder().encode(pem));
+    expect((await rig.get(STATUS, bearer(forged))).status).toBe(401);
+  });
+
+  test('takes static keys, several at a time', async () => {
+    const pairs = await Promise.all([1, 2].map(() => generateKeyPair('ES256', { extractable: true })));
+    const pems = await Promise.all(
+      pairs.map(async ({ publicKey }) => ({ pem: await exportSPKI(publicKey), where: 'key' })),
+    );
+    const access = { issuer: ISSUER, audience: AUDIENCE, keys: keysOfPem(pems) };
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const stranger = await generateKeyPair('ES256', { extractable: true });
+    const ask = async (key: typeof stranger) => {
+      const privateKey = await importPKCS8(await exportPKCS8(key.privateKey), 'ES256');
+      const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'a', exp, scope: 'data:telemetry' };
+      const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
+      return (await rig.get(STATUS, bearer(token))).status;
+    };
+    for (const pair of pairs) expect(await ask(pair)).toBe(200);
+    expect(await ask(stranger)).toBe(401);
+  });
+
+  test('private keys and what is no key are refused', async () => {
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const pem = await exportPKCS8(privateKey);
+    expect(() => keysOfPem([{ pem, where: 'key.pem' }])).toThrow(/key.pem: /);
+    expect(() => keysOfPem([{ pem: 'x', where: 'key.pem' }])).toThrow(/key.pem: /);
+    expect(() => keysOfSet('{}', 'set.json')).toThrow(/set.json: /);
+    expect(() => keysByAddress('http://issuer.example/keys')).toThrow(/https/);
+  });
+
+  test('asks the issuer for its keys, and again for a key that is new', async () => {
+    const [first, second] = await Promise.all([issuer(), issuer()]);
+    const keys = createServer((_, response) => {
+      asked++;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: set }));
+    });
+    let asked = 0;
+    const pair = await generateKeyPair('ES256', { extractable: true });
+    const set = [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' }];
+    const address = await listen(keys);
+    const access = { issuer: ISSUER, audience: AUDIENCE, keys: keysByAddress(`${address}/keys`) };
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const claims = { iss: ISSUER, aud: AUDIENCE, exp, scope: 'data:telemetry' };
+    const token = (sub: string) =>
+      new SignJWT({ ...claims, sub }).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(pair.privateKey);
+    for (const sub of ['anna', 'ben']) expect((await rig.get(STATUS, bearer(await token(sub)))).status).toBe(200);
+    expect(asked).toBe(1);
+    expect((await rig.get(STATUS, bearer(await first.token()))).status).toBe(401);
+    expect((await rig.get(STATUS, bearer(await second.token({}, { kid: 'k9' })))).status).toBe(401);
+  });
+
+  test('says that it is not the token when the issuer is not there', async () => {
+    const keys = createServer((_, response) => response.writeHead(503).end());
+    const address = await listen(keys);
+    const { access, token } = await issuer('ES256', { keys: keysByAddress(`${address}/keys`) });
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const answer = await rig.get(STATUS, bearer(await token()));
+    expect(answer.status).toBe(500);
+  });
+
+  test('lets in the subjects of this car and the clients that are named', async () => {
+    const { access, token } = await issuer('ES256', { subjects: ['anna'], clientIds: ['app'] });
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    expect((await rig.get(`${STATUS}?client_id=app`, bearer(await token()))).status).toBe(200);
+    expect((await rig.get(`${STATUS}?client_id=app`, bearer(await token({ sub: 'ben' })))).status).toBe(403);
+    expect((await rig.get(`${STATUS}?client_id=app`, bearer(await token({ sub: undefined })))).status).toBe(403);
+    expect((await rig.get(`${STATUS}?client_id=x`, bearer(await token()))).status).toBe(401);
+    expect((await rig.get(STATUS, bearer(await token()))).status).toBe(401);
+  });
+
+  test('checks no token before it knows the time, and none longer than it is valid', async () => {
+    const start = Math.floor(Date.now() / 1000) * 1000;
+    const virtual = new VirtualClock(start);
+    let known = false;
+    const { access, token } = await issuer('ES256', { timeKnown: () => known });
+    const rig = await startRig({ gates: { user: new UserGate(access, virtual) }, clock: virtual });
+    const good = await token({ exp: start / 1000 + 20 });
+    expect((await rig.get(STATUS, bearer(good))).status).toBe(401);
+    known = true;
+    expect((await rig.get(STATUS, bearer(good))).status).toBe(200);
+    virtual.advance(49_000);
+    expect((await rig.get(STATUS, bearer(good))).status).toBe(200);
+    virtual.advance(2_000);
+    expect((await rig.get(STATUS, bearer(good))).status).toBe(401);
+  });
+});
+
+test('each side has its own gate', async () => {
+  const { access, token } = await issuer();
+  const rig = await startRig({ gates: { fleet: new LocalGate(), user: new UserGate(access, clock) } });
+  expect((await rig.get('/fleets')).status).toBe(200);
+  expect((await rig.get('/user')).status).toBe(401);
+  expect((await rig.get('/user', bearer(await token({ scope: 'x' })))).status).not.toBe(401);
+});
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

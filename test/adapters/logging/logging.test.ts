@@ -1,0 +1,125 @@
+/** What is logged: lines for the journal, without secrets, and not without end. */
+import { expect, test } from 'vitest';
+import {
+  LINES,
+  RateLimitedLog,
+  redacted,
+  redactedText,
+  structuredLog,
+  WINDOW,
+} from '../../../adapters/logging/index.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+function lines(level: 'info' | 'warn' = 'info', priorities = false) {
+  const written: string[] = [];
+  const log = structuredLog(
+    { write: (text) => written.push(text) },
+    { level, priorities, now: () => 1_700_000_000_000 },
+  );
+  return { log, written };
+}
+
+test('one line of JSON an event, with its level, time and fields', () => {
+  const { log, written } = lines();
+  log.warn('link down', { reason: 'a line\nand "another"', waiting: 3, none: undefined });
+  expect(written).toHaveLength(1);
+  expect(written[0]?.endsWith('\n')).toBe(true);
+  expect(written[0]?.trimEnd()).not.toContain('\n');
+  expect(JSON.parse(written[0] as string)).toEqual({
+    level: 'warn',
+    at: 1_700_000_000_000,
+    event: 'link down',
+    reason: 'a line\nand "another"',
+    waiting: 3,
+  });
+});
+
+test('what is below the level is not said', () => {
+  const { log, written } = lines('warn');
+  log.info('quiet');
+  log.error('loud');
+  expect(written.map((line) => JSON.parse(line).event)).toEqual(['loud']);
+});
+
+test('the journal gets its priorities', () => {
+  const { log, written } = lines('info', true);
+  log.info('a');
+  log.warn('b');
+  log.error('c');
+  expect(written.map((line) => line.slice(0, 3))).toEqual(['<6>', '<4>', '<3>']);
+  expect(JSON.parse((written[1] as string).slice(3)).event).toBe('b');
+});
+
+test('a field with the name of one of the line does not replace it', () => {
+  const { log, written } = lines();
+  log.info('power', { level: 3, event: 'x', at: 'home' });
+  const line = JSON.parse(written[0] as string);
+  expect(line).toMatchObject({ level: 'info', event: 'power', level_: 3, event_: 'x', at_: 'home' });
+});
+
+test('secrets are hidden by the name of their member', () => {
+  const fields = {
+    password: 'hunter2',
+    user: 'car',
+    nested: { apiKey: 'k', list: [{ refreshToken: 't' }], keyId: 'shown' },
+    secrets: { a: 'b' },
+    token: 7,
+  };
+  const text = JSON.stringify(redacted(fields));
+  for (const secret of ['hunter2', '"k"', '"t"', '"b"']) expect(text).not.toContain(secret);
+  expect(text).toContain('car');
+  expect(text).toContain('shown');
+  expect(fields.password).toBe('hunter2');
+});
+
+test.each([
+  ['mqtts://car:hunter2@broker.example:8883/x failed', 'hunter2', 'broker.example'],
+  ['Authorization: Bearer abcdefghijklmnop', 'abcdefghijklmnop', 'Bearer'],
+  ['-----BEGIN PRIVATE KEY-----\nMIGH\n-----END PRIVATE KEY----- tail', 'MIGH', 'tail'],
+  ['-----BEGIN EC PRIVATE KEY-----\nMIGH', 'MIGH', '['],
+  ['got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln today', 'c2ln', 'today'],
+  ['GET /x?access_token=abcd1234&y=1', 'abcd1234', 'y=1'],
+])('secrets that give themselves away are hidden: %s', (text, secret, rest) => {
+  expect(redactedText(text)).not.toContain(secret);
+  expect(redactedText(text)).toContain(rest);
+  const { log, written } = lines();
+  log.error(text, { cause: new Error(text), deep: [{ text }] });
+  expect(written[0]).not.toContain(secret);
+});
+
+test('what would fill the log is cut', () => {
+  expect(redactedText('x'.repeat(100_000)).length).toBeLessThan(5_000);
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  expect(JSON.stringify(redacted({ circle, bytes: new Uint8Array(9), big: 10n }))).toContain('9 bytes');
+});
+
+test('an event that comes again and again is kept back, counted and told', () => {
+  let now = 0;
+  const memory = new MemoryLog();
+  const log = new RateLimitedLog(memory, () => now);
+  for (let i = 0; i < 100; i++) log.warn('again', { i });
+  log.info('other');
+  expect(memory.lines.map(({ event }) => event)).toEqual([...Array(LINES).fill('again'), 'other']);
+  now = WINDOW;
+  log.info('other');
+  const told = memory.lines.find(({ fields }) => fields?.['suppressed'] !== undefined);
+  expect(told).toEqual({ level: 'warn', event: 'again', fields: { suppressed: 100 - LINES } });
+  // And it may be said again.
+  log.warn('again', { i: 100 });
+  expect(memory.lines.at(-1)?.fields).toEqual({ i: 100 });
+});
+
+test('what was kept back is told at the end, and of very many events none is forgotten silently', () => {
+  const memory = new MemoryLog();
+  const log = new RateLimitedLog(memory, () => 0);
+  for (let i = 0; i < LINES + 3; i++) log.error('first');
+  for (let i = 0; i < 1_000; i++) log.info(`event ${i}`);
+  for (let i = 0; i < LINES + 2; i++) log.error('last');
+  log.flush();
+  const suppressed = memory.lines.filter(({ fields }) => fields?.['suppressed'] !== undefined);
+  expect(suppressed.map(({ event, fields }) => [event, fields?.['suppressed']])).toEqual([
+    ['first', 3],
+    ['last', 2],
+  ]);
+});

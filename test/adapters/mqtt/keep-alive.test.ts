@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KeepAlive } from '../../../adapters/mqtt/keep-alive.ts';
+
+/** Connections through a box that forgets what was silent for more than `patience` s, until `connections` were made. */
+function live(keepAlive: KeepAlive, patience: number, connections: number, questions = 30): number[] {
+  const used: number[] = [];
+  for (let n = 0; n < connections; n++) {
+    keepAlive.reached('10.0.0.2');
+    const silence = keepAlive.seconds;
+    used.push(silence);
+    if (silence <= patience) for (let i = 0; i < questions; i++) keepAlive.answered();
+    keepAlive.ended(silence > patience);
+  }
+  return used;
+}
+
+const seconds = fc.integer({ min: 15, max: 3600 });
+
+describe('keep-alive', () => {
+  it('comes to what the network bears and stays there', () => {
+    fc.assert(
+      fc.property(seconds, seconds, (longest, patience) => {
+        const used = live(new KeepAlive(longest, 15), patience, 60);
+        const settled = used.slice(30);
+        expect(Math.max(...settled)).toBeLessThanOrEqual(Math.max(15, patience));
+        // Not far below it: a question costs bytes and battery.
+        expect(Math.min(...settled)).toBeGreaterThanOrEqual(Math.max(15, Math.min(longest, patience) * 0.75 - 1));
+        // Looking for it costs few connections.
+        expect(used.filter((silence) => silence > patience).length).toBeLessThanOrEqual(patience < 15 ? 60 : 12);
+      }),
+    );
+  });
+
+  it('does not take a tunnel for a forgetful network', () => {
+    const keepAlive = new KeepAlive(60, 15);
+    keepAlive.reached('10.0.0.2');
+    keepAlive.ended(true);
+    keepAlive.missed();
+    keepAlive.reached('10.0.0.2');
+    expect(keepAlive.seconds).toBe(60);
+  });
+
+  it('begins anew behind another address', () => {
+    const keepAlive = new KeepAlive(60, 15);
+    keepAlive.reached('10.0.0.2');
+    keepAlive.ended(true);
+    keepAlive.reached('10.0.0.2');
+    expect(keepAlive.seconds).toBe(30);
+    keepAlive.ended(true);
+    keepAlive.reached('10.9.9.9');
+    expect(keepAlive.seconds).toBe(60);
+  });
+
+  it('stays within its bounds whatever happens', () => {
+    const event = fc.constantFrom('answered', 'lost', 'ended', 'missed', 'here', 'there');
+    fc.assert(
+      fc.property(seconds, fc.array(event, { maxLength: 200 }), (longest, events) => {
+        const keepAlive = new KeepAlive(longest, 15);
+        for (const one of events) {
+          if (one === 'answered') keepAlive.answered();
+          else if (one === 'missed') keepAlive.missed();
+          else if (one === 'here' || one === 'there') keepAlive.reached(one);
+          else keepAlive.ended(one === 'lost');
+          expect(keepAlive.seconds).toBeGreaterThanOrEqual(15);
+          expect(keepAlive.seconds).toBeLessThanOrEqual(longest);
+          expect(Number.isInteger(keepAlive.seconds)).toBe(true);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,105 @@
+/** A fleet's broker on several machines: three NATS servers, of which one dies in the middle of it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SystemClock } from '../../../adapters/clock/system.ts';
+import { CloudClient, MqttLink } from '../../../adapters/mqtt/index.ts';
+import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
+import { Outbox } from '../../../agent/outbox/outbox.ts';
+import { upFilter } from '../../../protocol/topics.ts';
+import { vin } from '../../rig/car.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { NatsCluster } from '../../rig/nats.ts';
+import { describePeer } from '../../rig/peers.ts';
+import { Sequences } from '../../rig/sequences.ts';
+
+/** Messages before, while and after a server dies. */
+const EACH = 400;
+
+describePeer('nats-server', 'a cluster of three NATS servers', () => {
+  const cluster = new NatsCluster();
+  const log = new MemoryLog();
+  const backoff = { first: 50, longest: 500 };
+  let cloud: CloudClient;
+
+  beforeAll(async () => {
+    await cluster.start();
+    // Until the servers have found each other none takes a client.
+    while (cloud === undefined) {
+      try {
+        cloud = await CloudClient.connect(cluster.urls.slice(1), { clientId: 'there-throughout', backoff });
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'link.refused' });
+      }
+    }
+  });
+
+  afterAll(async () => {
+    await cloud?.close();
+    await cluster.remove();
+  });
+
+  it('loses no message of a car when the server that it publishes to is killed', async () => {
+    const sequences = new Sequences();
+    let arrived: () => void = () => undefined;
+    await cloud.subscribe(upFilter(vin), (_topic, payload) => {
+      sequences.take(payload);
+      arrived();
+    });
+    const received = (count: number): Promise<void> =>
+      new Promise((resolve) => {
+        arrived = () => sequences.messages >= count && resolve();
+        arrived();
+      });
+    const link = new MqttLink({ url: cluster.urls, vin, backoff, log });
+    const outbox = new Outbox(memoryOutboxStore(), link, new SystemClock(), log, {
+      vin,
+      boot: 1,
+      quality: () => 'ntp',
+      window: () => link.window,
+      limit: Number.POSITIVE_INFINITY,
+    });
+    const put = (): void => {
+      for (let i = 0; i < EACH; i++)
+        outbox.put('gap', { lost: 'telemetry', class: 5, count: i + 1, bytes: i, from: 0, to: 1 });
+    };
+    let ups = 0;
+    const up = new Promise<void>((resolve) => {
+      link.open({
+        up: () => {
+          ups++;
+          outbox.linkUp();
+          resolve();
+        },
+        down: () => undefined,
+        message: () => undefined,
+      });
+    });
+    await up;
+    put();
+    await received(EACH);
+    put();
+    // Some of these are on their way.
+    await received(EACH + 20);
+    await cluster.kill(0);
+    put();
+    await received(3 * EACH);
+    expect([sequences.messages, sequences.missing, sequences.conflicts]).toEqual([3 * EACH, [], []]);
+    expect(ups).toBeGreaterThan(1);
+    // What it had kept, and what came since, is there again with three servers.
+    await cluster.revive(0);
+    put();
+    await received(4 * EACH);
+    expect(sequences.missing).toEqual([]);
+    await outbox.settled();
+    expect(outbox.waiting).toBe(0);
+    outbox.close();
+    await link.close();
+  });
+
+  it('keeps what it keeps on all three', () => {
+    for (const folder of cluster.folders) {
+      expect(existsSync(join(folder, 'jetstream', 'jetstream', '$G', 'streams', '$MQTT_msgs'))).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,166 @@
+/** How the link finds and keeps its way: addresses, keep-alive, window, aliases, will delay, and what it says of it. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { MqttLinkOptions } from '../../../adapters/mqtt/index.ts';
+import { bytes, Car, message, Observer, presence, up } from '../../rig/car.ts';
+import { MosquittoRig } from '../../rig/mosquitto.ts';
+import { describePeer } from '../../rig/peers.ts';
+import { Relay } from '../../rig/relay.ts';
+import { ScriptedBroker } from '../../rig/script.ts';
+
+describePeer('mosquitto', 'the way to Mosquitto', () => {
+  let broker: MosquittoRig;
+  let relay: Relay;
+  const closers: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    broker = new MosquittoRig();
+    await broker.start();
+    relay = await Relay.open(broker.port);
+  });
+
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+    await relay.close();
+    await broker.remove();
+  });
+
+  function makeCar(url: string | readonly string[], options: Partial<MqttLinkOptions> = {}): Car {
+    const car = new Car(url, { closeTimeout: 300, ...options });
+    closers.push(() => car.link.close());
+    return car;
+  }
+
+  async function observe(filter: string): Promise<Observer> {
+    const observer = await Observer.connect(broker.url, 5, [filter]);
+    closers.push(() => observer.close());
+    return observer;
+  }
+
+  it('names a topic once and uses an alias ever after', async () => {
+    const car = await makeCar(relay.url).start();
+    for (let i = 0; i < 20; i++) await car.link.publish(message(`${i}`));
+    const sent = Buffer.concat(relay.received[0] ?? []).toString('latin1');
+    expect(sent.split(up).length - 1).toBe(1);
+  });
+
+  it('goes to the second address, and back to the first when that is there', async () => {
+    const first = new MosquittoRig();
+    closers.push(() => first.remove());
+    await first.start();
+    await first.kill();
+    const observer = await observe(presence);
+    const car = await makeCar([first.url, broker.url], { homing: 50 }).start();
+    expect(car.link.health()).toMatchObject({ state: 'up', broker: broker.url });
+    expect((await observer.seen.take()).payload).toBe('online');
+    // It looks and finds nobody.
+    await car.log.take(({ event, fields }) => event === 'link.homing' && JSON.stringify(fields).includes('reason'));
+    expect(car.link.connected).toBe(true);
+    await first.start();
+    await car.up();
+    expect(car.link.health()).toMatchObject({ state: 'up', broker: first.url });
+    await car.link.publish(message('home'));
+    // It took leave: no will.
+    expect(observer.seen.all.map(({ payload }) => payload)).toEqual(['online']);
+  });
+
+  it('asks more often behind a box that forgets silent connections, and then keeps the connection', async () => {
+    const car = makeCar(relay.url, { keepalive: 2, leastKeepalive: 1 });
+    relay.patience = 1400;
+    await car.start();
+    expect(await car.down()).toMatch(/keepalive/);
+    await car.up();
+    expect(car.link.health().keepalive).toBe(1);
+    const answers = (): number =>
+      Buffer.concat(relay.received[1] ?? [])
+        .toString('latin1')
+        .split('\xc0\0').length - 1;
+    // Questions after a second of silence; the broker's answers keep the connection known.
+    await expect.poll(answers, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+    expect([relay.forgotten, relay.received.length]).toEqual([1, 2]);
+    await car.link.publish(message('still here'));
+    expect(car.events.all.filter(({ kind }) => kind === 'down')).toHaveLength(1);
+  });
+
+  it('keeps silent about a cut that is shorter than the will delay', async () => {
+    const observer = await observe(presence);
+    const will = { topic: presence, online: bytes('online'), offline: bytes('offline'), willDelay: 5 };
+    const car = await makeCar(relay.url, { presence: will }).start();
+    for (let i = 0; i < 3; i++) {
+      await observer.seen.take(({ payload }) => payload === 'online');
+      relay.cut();
+      await car.up();
+    }
+    await observer.seen.take(({ payload }) => payload === 'online');
+    await car.link.close();
+    await observer.seen.take(({ payload }) => payload === 'offline');
+    expect(observer.seen.all.map(({ payload }) => payload)).toEqual([...Array(4).fill('online'), 'offline']);
+  });
+
+  it('says where it is, since when, why, and what it did', async () => {
+    const car = makeCar([relay.url], { backoff: { first: 60_000, longest: 60_000 } });
+    const began = Date.now();
+    expect(car.link.health()).toMatchObject({ state: 'closed', counts: { attempts: 0, ups: 0 } });
+    car.open();
+    expect(car.link.health().state).toBe('dialing');
+    await car.up();
+    await car.link.publish(message('1234'));
+    const { state, broker: where, protocol, keepalive, since } = car.link.health();
+    expect([state, where, protocol, keepalive]).toEqual(['up', relay.url, '5', 60]);
+    expect(since).toBeGreaterThanOrEqual(began);
+    const { sentBytes } = car.link.health().counts;
+    expect(sentBytes).toBe(Buffer.concat(relay.received[0] ?? []).length);
+    relay.hold();
+    const lost = expect(car.link.publish(message('lost'))).rejects.toMatchObject({ code: 'link.lost' });
+    relay.cut();
+    await car.down();
+    await lost;
+    expect(car.link.health()).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringMatching(/closed|ECONNRESET/),
+      counts: {
+        attempts: 1,
+        ups: 1,
+        losses: 1,
+        publishedBytes: 4,
+        published: 1,
+        rejected: 1,
+        received: 0,
+        oversize: 0,
+      },
+    });
+    await car.link.close();
+    expect(car.link.health()).toMatchObject({ state: 'closed', reason: 'closed by this side' });
+  });
+});
+
+it('never has more publishes on their way than the broker takes, and says how many it takes itself', async () => {
+  const waiting: number[] = [];
+  let most = 0;
+  let connect: Buffer | undefined;
+  const broker = await ScriptedBroker.open((packet, socket) => {
+    const type = (packet[0] ?? 0) >> 4;
+    if (type === 1) {
+      connect = packet;
+      // Accepted; Receive Maximum 3.
+      return Uint8Array.of(0x20, 6, 0, 0, 3, 0x21, 0, 3);
+    }
+    if (type === 8) return Uint8Array.of(0x90, 4, packet[2] ?? 0, packet[3] ?? 0, 0, 1);
+    if (type !== 3) return undefined;
+    waiting.push(packet.readUInt16BE(4 + packet.readUInt16BE(2)));
+    most = Math.max(most, waiting.length);
+    // Acknowledged only after everything that is to come at once has come.
+    if (waiting.length === 1) {
+      setTimeout(() => {
+        for (const id of waiting.splice(0)) socket.write(Uint8Array.of(0x40, 2, id >> 8, id & 0xff));
+      }, 20);
+    }
+    return undefined;
+  });
+  const car = await new Car(broker.url, { closeTimeout: 200 }).start();
+  expect(car.link.window).toBe(3);
+  await Promise.all(Array.from({ length: 17 }, (_, i) => car.link.publish(message(`${i}`))));
+  expect(most).toBe(3);
+  expect(connect?.includes(Buffer.of(0x21, 0, 20))).toBe(true);
+  await car.link.close();
+  await broker.close();
+});

@@ -1,0 +1,104 @@
+/** The format of the folder of records, up and down. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { formatOf, type Migration, migrate, migrations, newest } from '../../../adapters/service/data-format.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-format-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+
+test('a new folder has the newest format at once; one from before the number has the first', () => {
+  expect(formatOf(folder)).toBeUndefined();
+  expect(migrate(folder)).toEqual([]);
+  expect(formatOf(folder)).toBe(newest());
+  rmSync(join(folder, 'version'));
+  write('boot.json', '{}');
+  expect(formatOf(folder)).toBe(1);
+  expect(migrate(folder)).toHaveLength(newest() - 1);
+  expect(read('version')).toBe(`${newest()}\n`);
+  expect(migrate(folder)).toEqual([]);
+});
+
+test('what an older format does not know is there again after the way down and up', () => {
+  write('boot.json', 'b');
+  migrate(folder);
+  write('configuration.json', 'c');
+  write(join('configuration', '1.yaml'), 'y');
+  expect(migrate(folder, migrations, 1)).toHaveLength(newest() - 1);
+  expect(formatOf(folder)).toBe(1);
+  expect(existsSync(join(folder, 'configuration.json'))).toBe(false);
+  migrate(folder);
+  expect([read('boot.json'), read('configuration.json'), read(join('configuration', '1.yaml'))]).toEqual([
+    'b',
+    'c',
+    'y',
+  ]);
+});
+
+test('a folder of a newer agent is left alone, and so is one whose number cannot be read', () => {
+  write('version', '99\n');
+  expect(() => migrate(folder)).toThrow(/newer agent/);
+  expect(read('version')).toBe('99\n');
+  write('version', 'two');
+  expect(() => migrate(folder)).toThrow(/number of the format/);
+  rmSync(join(folder, 'version'));
+  mkdirSync(join(folder, 'version'));
+  expect(() => migrate(folder)).toThrow();
+  rmSync(join(folder, 'version'), { recursive: true });
+  expect(() => migrate(folder, migrations, 0)).toThrow(/formats are/);
+  expect(() => migrate(folder, migrations, newest() + 1)).toThrow(/formats are/);
+});
+
+test('property: cut off anywhere, the way is begun again and comes to the same', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(3), { maxLength: 6 }), fc.integer({ min: 1, max: 4 }), (cuts, to) => {
+      const here = mkdtempSync(join(folder, 'run-'));
+      writeFileSync(join(here, 'records'), 'r');
+      const planned = [...cuts];
+      /** Fails when its turn to be cut has come, before or after its work. */
+      const cut = (): void => {
+        if (planned.shift() === 1) throw new Error('the power is gone');
+      };
+      const step = (number: number): Migration => ({
+        to: number,
+        what: `step ${number}`,
+        up(place) {
+          cut();
+          writeFileSync(join(place, `part-${number}`), 'x');
+          cut();
+        },
+        down(place) {
+          cut();
+          rmSync(join(place, `part-${number}`), { force: true });
+          cut();
+        },
+      });
+      const steps = [2, 3, 4].map(step);
+      const go = (target: number): void => {
+        for (let tries = 0; ; tries++) {
+          try {
+            migrate(here, steps, target);
+            return;
+          } catch (error) {
+            if (tries > 20) throw error;
+          }
+        }
+      };
+      go(4);
+      go(to);
+      expect(formatOf(here)).toBe(to);
+      const parts = readdirSync(here).filter((name) => name.startsWith('part-'));
+      expect(parts).toEqual([2, 3, 4].filter((number) => number <= to).map((number) => `part-${number}`));
+      expect(readFileSync(join(here, 'records'), 'utf8')).toBe('r');
+    }),
+    { numRuns: 50 },
+  );
+});

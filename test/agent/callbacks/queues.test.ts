@@ -1,0 +1,198 @@
+/** Queues: order, bounds, the disk, restarts, what cannot be read. */
+import { describe, expect, test } from 'vitest';
+import type { Receipt } from '../../../agent/callbacks/courier.ts';
+import { CallbackDesk } from '../../../agent/callbacks/desk.ts';
+import { CallbackRig, delivered, failed, fleet, ids, settle, user } from './rig.ts';
+
+describe('delivery', () => {
+  test('a webhook is never gone: whatever its courier says, it is tried again', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.answer = () => ({ outcome: 'gone', reason: 'so it says' });
+    rig.event('a1');
+    await rig.pass(25_000);
+    expect(rig.sent).toHaveLength(3);
+  });
+
+  test('a courier that breaks stops nothing', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.answer = () => Promise.reject(new Error('a defect'));
+    const id = rig.event('a1');
+    await rig.pass(5_000);
+    rig.answer = () => delivered;
+    await rig.pass(5_000);
+    expect(ids(rig)).toEqual([id, id]);
+  });
+
+  test('at most so many requests are under way; the others follow', async () => {
+    const rig = new CallbackRig({ requests: 2 });
+    const release: ((receipt: Receipt) => void)[] = [];
+    rig.answer = () => new Promise((resolve) => release.push(resolve));
+    for (const id of ['a1', 'a2', 'a3']) {
+      rig.monitor(id, fleet());
+      rig.event(id);
+    }
+    await rig.pass(0);
+    expect(rig.sent).toHaveLength(2);
+    release[0]?.(delivered);
+    await settle();
+    expect(rig.sent).toHaveLength(3);
+  });
+
+  test('the ids of one request fit into a header', async () => {
+    const rig = new CallbackRig();
+    const { callbackId } = rig.callbacks.add('user', user());
+    for (let index = 0; index < 100; index++) {
+      const remoteActionId = `${index}`.padStart(60, '0');
+      rig.callbacks.accompany(remoteActionId, { callbackId });
+      rig.callbacks.remote({ remoteActionId, type: 'Doors', status: 'Success' });
+    }
+    await rig.pass(0);
+    expect(ids(rig)).toHaveLength(100);
+    expect(rig.webhooks.every((parcel) => parcel.ids.join(', ').length <= 4_000)).toBe(true);
+    expect(rig.webhooks).toHaveLength(2);
+  });
+
+  test('a receiver that hangs delays no other', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet({}, { target: 'https://slow.example/' }));
+    rig.monitor('a2', fleet());
+    let release: (receipt: Receipt) => void = () => undefined;
+    rig.answer = ({ parcel }) =>
+      parcel.receiver === 'monitor/a1' ? new Promise((resolve) => (release = resolve)) : delivered;
+    const slow = [rig.event('a1'), rig.event('a1')];
+    const quick = [rig.event('a2'), rig.event('a2'), rig.event('a2')];
+    await rig.pass(0);
+    expect(ids(rig)).toEqual([slow[0], ...quick]);
+    release(delivered);
+    await settle();
+    expect(ids(rig).at(-1)).toBe(slow[1]);
+    release(delivered);
+    await settle();
+    expect([...rig.callbacks.waiting.values()]).toEqual([0, 0]);
+  });
+
+  test('an event goes out only after it is on disk', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'None' } }));
+    rig.disk = false;
+    const id = rig.event('a1');
+    await rig.pass(30_000);
+    expect(rig.sent).toEqual([]);
+    rig.disk = true;
+    await rig.pass(10_000);
+    expect(ids(rig)).toEqual([id]);
+  });
+
+  test('of more events than there is room for the oldest are dropped and counted, not the one that is on its way', async () => {
+    const rig = new CallbackRig({ waiting: 3 });
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.answer = () => failed;
+    const first = rig.event('a1');
+    await rig.pass(0);
+    const told = Array.from({ length: 5 }, () => rig.event('a1'));
+    rig.answer = () => delivered;
+    await rig.pass(10_000);
+    expect(ids(rig)).toEqual([first, first, ...told.slice(-2)]);
+    expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ dropped: 3 });
+  });
+
+  test('all receivers together have a bound: the longest queue gives way', async () => {
+    const rig = new CallbackRig({ total: 4 });
+    rig.answer = () => failed;
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.monitor('a2', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.event('a2');
+    for (let i = 0; i < 6; i++) rig.event('a1');
+    await rig.pass(0);
+    expect(Object.fromEntries(rig.callbacks.waiting)).toEqual({ 'monitor/a2': 1, 'monitor/a1': 3 });
+    expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ dropped: 3 });
+  });
+
+  test('tries that were made count after a restart, and the wait goes on', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Bounded', retryNumber: 2, retryDelay: 30 } }));
+    rig.answer = () => failed;
+    rig.event('a1');
+    await rig.pass(30_000);
+    expect(rig.sent).toHaveLength(2);
+    rig.memory.commit();
+    rig.restart();
+    await rig.pass(29_000);
+    expect(rig.sent).toHaveLength(2);
+    await rig.pass(60_000);
+    expect(rig.sent).toHaveLength(3);
+    expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ refused: 1 });
+  });
+
+  test('what came before the clock was set neither expires with it nor keeps its wrong date', async () => {
+    const rig = new CallbackRig();
+    rig.clock.step(-rig.clock.now() + 5_000);
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.answer = () => failed;
+    const at = rig.clock.now();
+    const id = rig.event('a1');
+    await rig.pass(1_000);
+    const by = Date.UTC(2026, 5, 1) - rig.clock.now();
+    rig.clock.step(by);
+    rig.answer = () => delivered;
+    rig.callbacks.correct(by, 0, rig.clock.now() - by);
+    await rig.pass(10_000);
+    expect(ids(rig)).toEqual([id, id]);
+    expect(rig.bodies[1]).toMatchObject({ events: [{ eventDate: new Date(at + by).toISOString() }] });
+    expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ expired: 0 });
+  });
+
+  test('what was kept and cannot be read is left out and said', async () => {
+    const rig = new CallbackRig();
+    const { callbackId } = rig.callbacks.add('user', user());
+    rig.monitor('a1', { subscribeParam: { callbackId } });
+    rig.monitor('a2', fleet({ retryPolicy: { policy: 'Always' } }));
+    rig.answer = () => failed;
+    rig.event('a1');
+    const id = rig.event('a2');
+    await rig.pass(0);
+    rig.memory.commit();
+    rig.memory.kept.set(`callback/${callbackId}`, 7);
+    rig.memory.kept.set(`delivery/callback/${callbackId}`, { first: -1 });
+    rig.restart();
+    rig.answer = () => delivered;
+    await rig.pass(10_000);
+    expect(rig.callbacks.list()).toEqual([]);
+    expect(ids(rig).at(-1)).toBe(id);
+    const errors = rig.log.lines.filter(({ level }) => level === 'error');
+    expect(errors.map(({ event }) => event)).toEqual([
+      'what was kept of callbacks cannot be read',
+      'what waited for a receiver cannot be read',
+    ]);
+  });
+
+  test('an event whose record is gone is lost alone', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet());
+    const [first, second] = [rig.event('a1'), rig.event('a1')];
+    rig.records.collections.get('notification')?.delete(first);
+    await rig.pass(0);
+    expect(ids(rig)).toEqual([second]);
+    expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ damaged: 1 });
+  });
+});
+
+describe('the desk', () => {
+  test('answers when what was changed is on disk', async () => {
+    const rig = new CallbackRig();
+    const desk = new CallbackDesk(rig.callbacks);
+    await desk.put('user', 'ab', user());
+    expect(rig.memory.kept.get('callback/ab')).toMatchObject({ callback: { status: 'Running' } });
+    await desk.setStatus('ab', 'Paused');
+    expect(rig.memory.kept.get('callback/ab')).toMatchObject({ callback: { status: 'Paused' } });
+    expect(desk.list('user').map(({ callbackId }) => callbackId)).toEqual(['ab']);
+    expect(desk.list('fleet')).toEqual([]);
+    expect(await desk.remove('ab')).toBe(true);
+    expect(rig.memory.kept.has('callback/ab')).toBe(false);
+    expect(desk.get('ab')).toBeUndefined();
+    rig.disk = false;
+    await expect(desk.put('user', 'ab', user())).rejects.toThrow(/disk is full/);
+  });
+});

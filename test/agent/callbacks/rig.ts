@@ -1,0 +1,175 @@
+/** Callbacks on a virtual clock, with what they keep, monitors that are only a list, and couriers that a test decides. */
+import { Callbacks } from '../../../agent/callbacks/callbacks.ts';
+import type {
+  Courier,
+  Couriers,
+  PushParcel,
+  Receipt,
+  WebhookParcel,
+  WebsocketParcel,
+} from '../../../agent/callbacks/courier.ts';
+import type { DeliveryBounds } from '../../../agent/callbacks/distribution.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { MonitorEvent } from '../../../protocol/schema/event.ts';
+import { compileMonitor, type Monitor } from '../../../protocol/schema/monitor.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { KeptMemory, KeptRecords } from '../../rig/keeping.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+export const vehicle = { vin: 'VF3CCHMP6FT123456', vid: 'vid-1', fleetId: 'fleet-1' };
+
+export type Sent =
+  | { readonly channel: 'webhook'; readonly parcel: WebhookParcel }
+  | { readonly channel: 'websocket'; readonly parcel: WebsocketParcel }
+  | { readonly channel: 'pushnotif'; readonly parcel: PushParcel };
+
+export const delivered: Receipt = { outcome: 'delivered' };
+export const failed: Receipt = { outcome: 'failed', reason: 'it is away' };
+
+const moving = { name: 'm', data: { data: 'vehicle.kinetic.moving', op: 'equalsTo', value: ['true'] } };
+
+/** A MonitorParameter with what it says about delivery. */
+export function parameter(delivery: Record<string, unknown>): Record<string, unknown> {
+  return { label: 'It moves', triggerParam: { triggers: [moving], boolExp: 'm' }, ...delivery };
+}
+
+export const webhook = { target: 'https://receiver.example/events', name: 'n' };
+
+/** Lets everything that waits only for promises run. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export class CallbackRig {
+  readonly clock = new VirtualClock();
+  readonly log = new MemoryLog();
+  readonly memory = new KeptMemory();
+  readonly records = new KeptRecords();
+  readonly monitors = new Map<string, Monitor>();
+  readonly sent: Sent[] = [];
+  readonly released: string[] = [];
+  readonly bounds: Partial<DeliveryBounds>;
+  callbacks: Callbacks;
+  /** What becomes of a parcel. */
+  answer: (sent: Sent) => Receipt | Promise<Receipt> = () => delivered;
+  /** False: the disk refuses. */
+  disk = true;
+  commits = 0;
+  #events = 0;
+
+  constructor(bounds: Partial<DeliveryBounds> = {}) {
+    this.bounds = bounds;
+    this.callbacks = this.#begin();
+  }
+
+  /** An orderly stop: everything is on disk. */
+  restart(): void {
+    this.memory.commit();
+    this.cut();
+  }
+
+  /** The power is cut: what was not committed is gone, and what is on its way is not waited for. */
+  cut(): void {
+    this.callbacks.stop();
+    this.callbacks = this.#begin();
+  }
+
+  monitor(monitorId: string, delivery: Record<string, unknown>): Monitor {
+    const now = this.clock.now();
+    const { parameter: monitor } = compileMonitor(parameter(delivery));
+    const entry: Monitor = { createdAt: now, monitorId, updatedAt: now, status: 'Running', monitor };
+    this.monitors.set(monitorId, entry);
+    return entry;
+  }
+
+  /** Tells of an event; gives its id. */
+  event(monitorId: string, rest: Partial<MonitorEvent> = {}): string {
+    const id = `${(++this.#events).toString(16).padStart(4, '0')}`;
+    this.callbacks.event({
+      id,
+      monitorId,
+      at: this.clock.now(),
+      refresh: false,
+      values: [{ data: 'vehicle.kinetic.moving', literal: 'true' }],
+      ...rest,
+    });
+    return id;
+  }
+
+  /** Time passes in steps of `step` ms, with everything done that waits for promises only. */
+  async pass(ms: number, step = 1000): Promise<void> {
+    this.clock.advance(0);
+    await settle();
+    for (let left = ms; left > 0; left -= step) {
+      this.clock.advance(Math.min(step, left));
+      await settle();
+    }
+  }
+
+  /** Bodies of all webhook parcels. */
+  get bodies(): unknown[] {
+    return this.webhooks.map(({ body }) => JSON.parse(body));
+  }
+
+  get webhooks(): WebhookParcel[] {
+    return this.sent.flatMap((sent) => (sent.channel === 'webhook' ? [sent.parcel] : []));
+  }
+
+  #begin(): Callbacks {
+    const { clock, log, records, memory, monitors } = this;
+    const courier = <C extends Sent['channel']>(channel: C): Courier<(Sent & { channel: C })['parcel']> => ({
+      deliver: async (parcel) => {
+        const sent = { channel, parcel } as unknown as Sent;
+        this.sent.push(sent);
+        return this.answer(sent);
+      },
+      check: (url, where) => {
+        if (new URL(url).hostname === 'private.example')
+          throw new VigieError('input.malformed', 'is private', { where });
+      },
+      release: (receiver) => this.released.push(`${channel} ${receiver}`),
+    });
+    const couriers: Couriers = {
+      webhook: courier('webhook'),
+      websocket: courier('websocket'),
+      pushnotif: courier('pushnotif'),
+    };
+    const callbacks: Callbacks = new Callbacks({
+      clock,
+      log,
+      vehicle,
+      couriers,
+      records,
+      bounds: this.bounds,
+      monitors: {
+        get all() {
+          return [...monitors.values()];
+        },
+        get: (id) => monitors.get(id),
+        remove: (id) => monitors.delete(id),
+      },
+      committed: async () => {
+        if (!this.disk) throw new VigieError('store.failed', 'the disk is full');
+        this.commits++;
+        memory.commit();
+      },
+    });
+    callbacks.recall(memory);
+    memory.keep(() => callbacks.states());
+    callbacks.start();
+    return callbacks;
+  }
+}
+
+/** What a monitor of the fleet side says about delivery. */
+export function fleet(rest: Record<string, unknown> = {}, hook: Record<string, unknown> = {}): Record<string, unknown> {
+  return { subscribeParam: { ...rest, callback: { webhook: { ...webhook, ...hook } } } };
+}
+
+/** What a callback of the user side asks for. */
+export const user = (channel: Record<string, unknown> = { webhook }, rest: Record<string, unknown> = {}) => ({
+  label: 'phone',
+  ...rest,
+  callback: channel,
+});
+
+/** Ids of the events in the order in which they were taken. */
+export const ids = (rig: CallbackRig): string[] => rig.webhooks.flatMap((parcel) => parcel.ids);

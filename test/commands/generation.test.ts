@@ -1,0 +1,157 @@
+/** A configuration that is sent: with real files, a broker that is or is not reached, and virtual time. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TRIAL } from '../../agent/configuration/generations.ts';
+import { Configurations } from '../../commands/generation.ts';
+import { encodeBody } from '../../protocol/command.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+let folder: string;
+let clock: VirtualClock;
+let log: MemoryLog;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-generation-'));
+  mkdirSync(join(folder, 'records'));
+  clock = new VirtualClock();
+  log = new MemoryLog();
+  writeFileSync(join(folder, 'vigie.yaml'), text());
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function text(level = 'info', vin = 'VF3SERVCECAR00001'): string {
+  const rest =
+    'profile: bench\ndata: ./records\ncan: [{ bus: body, simulated: true }]\nmqtt: { url: mqtt://localhost }\n';
+  return `configuration: 1\nvin: ${vin}\n${rest}log: { level: ${level} }\n`;
+}
+
+const order = (configuration: string) => encodeBody('Configuration', { configuration });
+
+/** A start of the agent. */
+function open(): Promise<Configurations> {
+  const file = join(folder, 'vigie.yaml');
+  return Configurations.open({ file, data: join(folder, 'records'), environment: {}, clock, log });
+}
+
+async function sent(level: string): Promise<void> {
+  const before = await open();
+  await before.choose();
+  await before.affair(order(text(level)), clock.now());
+  await clock.settle(5_000, 1_000);
+  await before.changed;
+  before.close();
+}
+
+test('it is tried, and stays when the broker was reached with it', async () => {
+  await sent('warn');
+  const trying = await open();
+  const { configuration } = await trying.choose();
+  expect(configuration.log.level).toBe('warn');
+  // Relative paths are those of the file on the unit.
+  expect(configuration.data).toBe(join(folder, 'records'));
+  expect(trying.told).toEqual({ generation: 1, state: 'trial' });
+  await trying.reached();
+  expect(trying.told.state).toBe('applied');
+  await clock.settle(TRIAL * 2, TRIAL);
+  const later = await open();
+  expect((await later.choose()).configuration.log.level).toBe('warn');
+});
+
+test('without the broker the last good one is back after ten minutes', async () => {
+  await sent('warn');
+  const good = await open();
+  await good.choose();
+  await good.reached();
+  good.close();
+  await sent('error');
+  const trying = await open();
+  expect((await trying.choose()).configuration.log.level).toBe('error');
+  let over = false;
+  void trying.changed.then(() => {
+    over = true;
+  });
+  await clock.settle(TRIAL - 1_000, TRIAL / 4);
+  expect(over).toBe(false);
+  await clock.settle(1_000, 1_000);
+  await trying.changed;
+  const back = await open();
+  expect((await back.choose()).configuration.log.level).toBe('warn');
+  expect(back.told).toMatchObject({ generation: 1, state: 'returned' });
+  expect(back.told.detail).toContain('not reached within 10 minutes');
+});
+
+test('starts that never reach the broker come to the same', async () => {
+  await sent('warn');
+  for (let i = 0; i < 3; i++) {
+    const crashing = await open();
+    expect((await crashing.choose()).configuration.log.level).toBe('warn');
+    crashing.close();
+  }
+  const back = await open();
+  expect((await back.choose()).configuration.log.level).toBe('info');
+  expect(back.told.state).toBe('returned');
+});
+
+test('one with faults is refused with all of them and changes nothing', async () => {
+  const agent = await open();
+  await agent.choose();
+  for (const [wrong, why] of [
+    [text('loud'), /level/],
+    ['nonsense: [', /./],
+    [`${text()}gnss: { nmea: 'usb:x' }\nmore: 1\n`, /more/],
+    [text('warn', 'VF3SERVCECAR00002'), /vin and data stay/],
+    [text('warn').replace('./records', '/elsewhere'), /vin and data stay/],
+    [text('warn').replace('profile: bench', 'profile: nobody-has-this'), /nobody-has-this/],
+  ] as const) {
+    await expect(agent.affair(order(wrong), 0)).rejects.toMatchObject({
+      code: 'configuration.wrong',
+      message: expect.stringMatching(why),
+    });
+  }
+  expect(readdirSync(join(folder, 'records', 'configuration')).filter((name) => /^\d/.test(name))).toEqual([]);
+  expect(agent.told).toEqual({ generation: 0, state: 'local' });
+});
+
+test('the same command again, after a power cut, does nothing more', async () => {
+  await sent('warn');
+  const trying = await open();
+  await trying.choose();
+  await trying.affair(order(text('warn')), 0);
+  expect(trying.told.generation).toBe(1);
+  expect(existsSync(join(folder, 'records', 'configuration', '2.yaml'))).toBe(false);
+});
+
+test('what a person changes on the unit comes first; its errors do not take the car down', async () => {
+  await sent('warn');
+  const good = await open();
+  await good.choose();
+  await good.reached();
+  writeFileSync(join(folder, 'vigie.yaml'), text('error'));
+  const changed = await open();
+  expect((await changed.choose()).configuration.log.level).toBe('error');
+  expect(changed.told.state).toBe('superseded');
+  await changed.reached();
+  writeFileSync(join(folder, 'vigie.yaml'), 'vin: [');
+  const broken = await open();
+  expect((await broken.choose()).configuration.log.level).toBe('error');
+  expect(log.lines.some(({ event }) => event.includes('the last one that was good is used'))).toBe(true);
+});
+
+test('a file on the unit with errors takes the place of nothing that was sent', async () => {
+  await sent('warn');
+  const good = await open();
+  await good.choose();
+  await good.reached();
+  writeFileSync(join(folder, 'vigie.yaml'), 'vin: [');
+  const still = await open();
+  expect((await still.choose()).configuration.log.level).toBe('warn');
+  expect(still.told.state).toBe('applied');
+});
+
+test('a damaged state falls back on the file of the unit', async () => {
+  writeFileSync(join(folder, 'records', 'configuration.json'), '{"crc32c":"00000000","data":{"good":7}}\n');
+  const agent = await open();
+  expect((await agent.choose()).configuration.log.level).toBe('info');
+});

@@ -1,0 +1,222 @@
+/** The simulated car with the real agent on a real broker, told what to do by signed commands, on time of our own. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import type { SimulatedCar } from '../../adapters/simulated/index.ts';
+import { openDocument } from '../../adapters/store/index.ts';
+import { emptyLedger, type LedgerData } from '../../agent/remotes/ledger.ts';
+import { type Car, type CarOptions, startCar } from '../../commands/car.ts';
+import { benchCar } from '../../commands/simulation.ts';
+import { loadVehicle, type Vehicle } from '../../commands/vehicle.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { type Command, encodeBody, encodeCommand } from '../../protocol/command.ts';
+import type { ClockQuality, Message } from '../../protocol/schema/message.ts';
+import { type RemoteReport, type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
+import { downTopic, upFilter } from '../../protocol/topics.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+/** Time that passes when the test lets it; a car may be started with it as with the machine's own. */
+class TestClock extends SystemClock {
+  readonly virtual = new VirtualClock();
+
+  override now(): number {
+    return this.virtual.now();
+  }
+
+  override monotonic(): number {
+    return this.virtual.monotonic();
+  }
+
+  override after(delay: number, due: () => void): () => void {
+    return this.virtual.after(delay, due);
+  }
+
+  override quality(): ClockQuality {
+    return 'ntp';
+  }
+}
+
+/** A step of the car's time between looks at what came, ms. */
+const STEP = 20;
+/** How long a car talks before it is asked, ms: a period of its slowest message. */
+const TALK = 1_200;
+
+const bench = loadVehicle('bench');
+
+export const finalStates: ReadonlySet<string> = new Set(['Success', 'AlreadyDone', 'Failed']);
+
+/** Keys for everything (`owner`), and one that may do nothing but what is named (`but Doors` may not Doors). */
+export async function makeKeys(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-keys-'));
+  await generateKey(folder, 'owner', { algorithm: 'ES256', kinds: [...remoteTypes] });
+  for (const type of remoteTypes) {
+    const kinds = remoteTypes.filter((other) => other !== type);
+    await generateKey(folder, `but-${type}`, { algorithm: 'Ed25519', kinds });
+  }
+  return folder;
+}
+
+/** The other end, as the test sees it. */
+export interface Cloud {
+  publish(topic: string, payload: Uint8Array): Promise<void>;
+  subscribe(filter: string, receive: (topic: string, payload: Uint8Array) => void): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface RemoteCarOptions {
+  readonly url: string;
+  /** Default: a client of the broker at `url`. */
+  readonly cloud?: Cloud;
+  readonly keys: string;
+  /** Version of MQTT; default: what the broker speaks. */
+  readonly protocol?: 4 | 5;
+  readonly profile?: (profile: Vehicle['profile']) => Vehicle['profile'];
+  /** What was written before the start. */
+  readonly ledger?: (now: number) => Partial<LedgerData>;
+}
+
+export interface OrderOptions extends Partial<Command> {
+  /** Name of the key that signs. */
+  readonly key?: string;
+}
+
+let built = 0;
+
+export class RemoteCar {
+  readonly vin: string;
+  readonly clock = new TestClock();
+  readonly log = new MemoryLog();
+  readonly simulation: SimulatedCar;
+  /** Everything that the car has published, decoded by the schema. */
+  readonly messages: Message[] = [];
+  readonly data: string = mkdtempSync(join(tmpdir(), 'vigie-remotes-'));
+  readonly cloud: Cloud;
+  readonly #options: RemoteCarOptions;
+  readonly #vehicle: Vehicle;
+  readonly #signers = new Map<string, Promise<CommandSigner>>();
+  #car: Car | undefined;
+
+  private constructor(options: RemoteCarOptions, cloud: Cloud) {
+    this.#options = options;
+    this.cloud = cloud;
+    this.vin = `VF3VREMXTE${String(++built).padStart(7, '0')}`;
+    const { profile = (same: Vehicle['profile']) => same } = options;
+    this.#vehicle = { ...bench, profile: profile(bench.profile) };
+    this.simulation = benchCar(bench, this.clock, { scenario: 'parked' });
+  }
+
+  static async start(options: RemoteCarOptions): Promise<RemoteCar> {
+    const car = new RemoteCar(options, options.cloud ?? (await CloudClient.connect(options.url)));
+    await car.cloud.subscribe(upFilter(car.vin), (_topic, payload) => car.messages.push(decodeMessage(payload)));
+    if (options.ledger !== undefined) {
+      const document = await openDocument(join(car.data, 'remotes.json'), emptyLedger);
+      await document.write({ ...emptyLedger, ...options.ledger(car.clock.now()) });
+    }
+    await car.boot();
+    return car;
+  }
+
+  /** Starts the agent, again after {@link halt}, and lets the car talk. */
+  async boot(): Promise<void> {
+    const { url, keys, protocol = 'auto' } = this.#options;
+    const greeted = this.messages.length;
+    const options: CarOptions = {
+      vin: this.vin,
+      vehicle: this.#vehicle,
+      data: this.data,
+      sources: [this.simulation],
+      sender: this.simulation,
+      mqtt: { url, protocol },
+      backoff: { first: 20, longest: 100 },
+      trust: join(keys, 'trust.json'),
+      limit: 1_000_000,
+      log: this.log,
+      clock: this.clock,
+    };
+    this.#car = await startCar(options);
+    await this.until(() => this.messages.slice(greeted).some(({ kind }) => kind === 'hello'));
+    await this.pass(TALK);
+  }
+
+  /** Stops the agent in order. */
+  async halt(): Promise<void> {
+    let stopped = this.#car === undefined;
+    const done = this.#car?.stop().finally(() => {
+      stopped = true;
+    });
+    this.#car = undefined;
+    await this.until(() => stopped);
+    await done;
+  }
+
+  async close(): Promise<void> {
+    await this.halt();
+    await this.cloud.close();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+
+  /** Lets the car's time pass until something holds. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await this.pass(STEP);
+  }
+
+  /** Time passes a step a millisecond at most, so that disk and network keep up with it. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= STEP) {
+      this.clock.virtual.advance(Math.min(STEP, left));
+      await setTimeout(1);
+    }
+  }
+
+  /** From now on the disk takes no state of commands. */
+  refuseDisk(): void {
+    mkdirSync(join(this.data, 'remotes.json.next'));
+  }
+
+  /** Reports on a command so far. */
+  reports(id: string): RemoteReport[] {
+    return this.messages.flatMap(({ kind, body }) => {
+      const report = body as RemoteReport;
+      return kind === 'remote' && report.remoteActionId === id ? [report] : [];
+    });
+  }
+
+  /** The states of a command so far; of one that failed the cause. */
+  states(id: string): string[] {
+    return this.reports(id).map(({ status, failureCause }) => failureCause ?? status);
+  }
+
+  /** A command as a sender signs it. */
+  async sign(kind: RemoteType, body: object | Uint8Array, options: OrderOptions = {}): Promise<[string, Uint8Array]> {
+    const { key = 'owner', ...members } = options;
+    let signer = this.#signers.get(key);
+    if (signer === undefined) {
+      signer = CommandSigner.open(this.#options.keys, key);
+      this.#signers.set(key, signer);
+    }
+    const id = options.id ?? crypto.randomUUID();
+    const issued = this.clock.now();
+    const bytes = body instanceof Uint8Array ? body : encodeBody(kind, body);
+    const command = { id, vin: this.vin, kind, body: bytes, issued, expires: issued + 60_000, ...members };
+    return [id, await (await signer).sign((counter) => encodeCommand({ counter, ...command }))];
+  }
+
+  /** Sends a command; its id. */
+  async send(kind: RemoteType, body: object | Uint8Array, options: OrderOptions = {}): Promise<string> {
+    const [id, payload] = await this.sign(kind, body, options);
+    await this.cloud.publish(downTopic(this.vin, 'remote'), payload);
+    return id;
+  }
+
+  /** Sends a command and lets time pass until it has ended; its states. */
+  async order(kind: RemoteType, body: object | Uint8Array, options: OrderOptions = {}): Promise<string[]> {
+    const id = await this.send(kind, body, options);
+    await this.until(() => this.reports(id).some(({ status }) => finalStates.has(status)));
+    return this.states(id);
+  }
+}

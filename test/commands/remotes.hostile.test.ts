@@ -1,0 +1,166 @@
+/** A broker that drops, replays, reorders, alters and floods: the car does what was signed for it, once, or nothing. */
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RemoteType } from '../../protocol/schema/remote.ts';
+import { downTopic } from '../../protocol/topics.ts';
+import { MaliciousBroker } from './malicious-broker.ts';
+import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
+
+/** Messages that the agent looks at within a second of its time, with some to spare. */
+const LOOKED_AT = 40;
+
+const lock = { state: 'Locked' };
+const orders: readonly (readonly [RemoteType, object])[] = [
+  ['Doors', lock],
+  ['Horn', { state: 'Activated' }],
+  ['Lights', { on: true }],
+  ['Immobilization', { activate: true }],
+  ['ElectricBatteryChargingRequest', { preferences: { level: 'Level1' } }],
+  ['Navigation', { positions: [{ type: 'Point', coordinates: [2, 48] }] }],
+];
+
+let keys: string;
+let broker: MaliciousBroker;
+let car: RemoteCar;
+let topic: string;
+
+beforeAll(async () => {
+  keys = await makeKeys();
+});
+
+afterAll(() => {
+  rmSync(keys, { recursive: true, force: true });
+});
+
+describe('a malicious broker', () => {
+  beforeEach(async () => {
+    broker = await MaliciousBroker.open();
+    car = await RemoteCar.start({ url: broker.url, keys, cloud: broker, protocol: 4 });
+    topic = downTopic(car.vin, 'remote');
+  });
+
+  afterEach(async () => {
+    await car.close();
+    await broker.close();
+  });
+
+  const ended = async (id: string): Promise<readonly string[]> => {
+    await car.until(() => car.reports(id).some(({ status }) => finalStates.has(status)));
+    return car.states(id);
+  };
+
+  /** Hands over messages at a pace that the agent looks at all of them. */
+  const hand = async (payloads: readonly Uint8Array[]): Promise<void> => {
+    for (const [index, payload] of payloads.entries()) {
+      await broker.publish(topic, payload);
+      if (index % LOOKED_AT === LOOKED_AT - 1) await car.pass(1_000);
+    }
+    await car.pass(1_000);
+  };
+
+  test('that holds a command back makes it fail, not happen late', async () => {
+    const [id, payload] = await car.sign('Doors', lock);
+    await car.pass(61_000);
+    await broker.publish(topic, payload);
+    expect(await ended(id)).toEqual(['VehicleConnectionTimeout']);
+    expect(car.simulation.commands.accepted).toBe(0);
+    expect(await car.order('Doors', lock)).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+  });
+
+  test('that replays gets the same answer, and nothing happens again, not even after a restart', async () => {
+    const [id, payload] = await car.sign('Doors', lock);
+    await broker.publish(topic, payload);
+    expect(await ended(id)).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    expect(await car.order('Doors', { state: 'Unlocked' })).toContain('Success');
+    const { accepted } = car.simulation.commands;
+    await hand(new Array(60).fill(payload));
+    await car.halt();
+    await car.boot();
+    await hand(new Array(60).fill(payload));
+    expect(car.simulation.commands.accepted).toBe(accepted);
+    expect(car.states(id).slice(3)).toEqual(new Array(120).fill('Success'));
+    expect(await car.order('Doors', lock)).toContain('Success');
+  });
+
+  test('that replays while it is carried out makes nothing happen twice', async () => {
+    car.simulation.inject({ late: 2_000 });
+    const [id, payload] = await car.sign('Horn', { state: 'Activated' });
+    await broker.publish(topic, payload);
+    await car.until(() => car.states(id).includes('SentToVehicle'));
+    await hand(new Array(10).fill(payload));
+    await ended(id);
+    expect(new Set(car.states(id))).toEqual(new Set(['Accepted', 'SentToVehicle', 'Success']));
+    expect(car.simulation.commands.accepted).toBe(1);
+  });
+
+  test('that alters a command by any bit makes no car obey it', async () => {
+    const [, payload] = await car.sign('Doors', lock);
+    const altered = Array.from({ length: payload.length * 8 }, (_, bit) =>
+      payload.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte)),
+    );
+    await hand(altered);
+    expect(car.simulation.commands).toEqual({ accepted: 0, rejected: 0 });
+    expect(car.messages.filter(({ kind }) => kind === 'remote')).toEqual([]);
+    const refused = car.log.lines.filter(({ event }) => event === 'a command was refused without an answer');
+    expect(refused.length).toBe(altered.length);
+    // The command itself was touched by none of it.
+    await broker.publish(topic, payload);
+    await car.until(() => car.simulation.commands.accepted === 1);
+  });
+
+  test('that hands a command to another car is not obeyed by that', async () => {
+    const [, payload] = await car.sign('Doors', lock, { vin: 'VF3VGEBENCH000009' });
+    await hand([payload]);
+    expect(car.simulation.commands.accepted).toBe(0);
+    expect(car.messages.filter(({ kind }) => kind === 'remote')).toEqual([]);
+  });
+
+  test('that reorders and repeats makes each command end once, and happen once at most', async () => {
+    // Counted one by one: what is signed in a row lies within the window that the car keeps.
+    let counter = 0;
+    const property = fc.asyncProperty(
+      fc.array(fc.nat(orders.length - 1), { minLength: 1, maxLength: 14 }),
+      async (plan) => {
+        const { accepted } = car.simulation.commands;
+        // All signed beforehand; handed over in the order of the plan, some never, some again and again.
+        const commands = await Promise.all(orders.map(([kind, body]) => car.sign(kind, body, { counter: ++counter })));
+        for (const index of plan) await broker.publish(topic, (commands[index] as [string, Uint8Array])[1]);
+        const given = new Set(plan.map((index) => (commands[index] as [string, Uint8Array])[0]));
+        for (const [id] of commands) {
+          if (!given.has(id)) continue;
+          await ended(id);
+          const endings = new Set(car.states(id).filter((state) => !['Accepted', 'SentToVehicle'].includes(state)));
+          expect(endings.size, car.states(id).join()).toBe(1);
+        }
+        expect(car.simulation.commands.accepted - accepted).toBeLessThanOrEqual(given.size);
+        await car.pass(2_000);
+        for (const [id] of commands) expect(given.has(id) || car.states(id).length === 0).toBe(true);
+      },
+    );
+    await fc.assert(property, { numRuns: 10, endOnFailure: true });
+  });
+});
+
+test('a flood causes nothing, grows nothing, and afterwards the car serves again', { timeout: 120_000 }, async () => {
+  const child = fileURLToPath(new URL('flood-child.ts', import.meta.url));
+  const seconds = process.env['FLOOD_SECONDS'] ?? '2';
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child, seconds, '10000', '7']);
+  const result = JSON.parse(stdout) as {
+    before: number;
+    after: number;
+    sent: number;
+    remotes: number;
+    accepted: number;
+    states: string[];
+  };
+  expect(result.sent).toBe(Number(seconds) * 10_000);
+  expect(result.remotes).toBe(0);
+  expect(result.accepted).toBe(0);
+  expect(result.states).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+  // What a flood left behind, if it left anything, would be of the order of what it brought: hundreds of MiB.
+  expect(result.after - result.before).toBeLessThan(8 * 2 ** 20);
+});

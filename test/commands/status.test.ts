@@ -1,0 +1,97 @@
+/** `vigie status`, and the page about what it shows. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { metrics } from '../../adapters/service/metrics.ts';
+import { serve } from '../../adapters/service/server.ts';
+import { STATUS_SOCKET, type StatusReport } from '../../commands/service.ts';
+import { describe as lines } from '../../commands/status.ts';
+import { vigie } from '../rig/bench.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-status-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const report: StatusReport = {
+  version: '1.2.3',
+  vin: 'VF3SERVCECAR00001',
+  profile: 'bench',
+  pid: 4711,
+  configuration: { generation: 2, state: 'returned', detail: 'generation 3 was given up: no broker' },
+  before: 'it was killed',
+  mode: 'normal',
+  at: 1_700_000_000_000,
+  uptime: 3 * 3_600_000,
+  sources: [
+    { name: 'body', state: 'running', frames: 12_345, silence: 20, counts: { dropped: 7 } },
+    { name: 'receiver', state: 'waiting', reason: 'no such device', frames: 0, counts: {} },
+  ],
+  frames: 12_345,
+  dropped: 7,
+  agent: { readings: 99, refused: 1, faults: 0 },
+  outbox: [{ class: 5, count: 3, bytes: 40_000, oldest: 1_700_000_000_000 - 600_000 }],
+  outboxRefused: 0,
+  commands: { Success: 2, DoorsOpen: 1 },
+  link: { connected: false, connections: 4, published: 100, sent: 20_480 },
+  journal: { written: 1_048_576, flushes: 3, failures: 0, disk: 20 * 2 ** 20, flashed: 2_097_152 },
+  process: { privateBytes: 40 * 2 ** 20, residentBytes: 80 * 2 ** 20, heapBytes: 1, cpu: 12_300, busy: 0.02 },
+  delay: 3.4,
+};
+
+test('people read what is the matter', () => {
+  const text = lines(report).join('\n');
+  for (const part of [
+    'vigie 1.2.3, VF3SERVCECAR00001, bench: running',
+    'up 3 h, process 4711; before: it was killed',
+    'generation 2, returned (generation 3 was given up: no broker)',
+    'link: not connected, 4 times, 100 messages, 20 KiB',
+    'body                 running, 12345 frames, 7 lost, last 0.0 s ago',
+    'receiver             waiting (no such device), 0 frames, nothing yet',
+    'telemetry            3 messages, 39 KiB, oldest 10 min',
+    'commands: 2 Success, 1 DoorsOpen',
+    '40 MiB of memory, 12.3 s of processor, event loop late by at most 3 ms',
+  ]) {
+    expect(text).toContain(part);
+  }
+  expect(lines({ ...report, stuck: 'a commit' })[0]).toContain('a commit');
+});
+
+test('programs get the report, and its state as exit status', async () => {
+  let now = report;
+  const body = async () => ({ type: 'application/json', body: JSON.stringify(now) });
+  const room = await serve({ kind: 'unix', path: join(folder, STATUS_SOCKET) }, { '/status': body });
+  const sound = await vigie('status', '--data', folder);
+  expect(sound.status).toBe(0);
+  expect(JSON.parse(sound.stdout)).toEqual(report);
+  now = { ...report, stuck: 'a commit' };
+  expect((await vigie('status', '--data', folder)).status).toBe(1);
+  await room.close();
+});
+
+test('where no agent runs, that is said', async () => {
+  for (const left of [false, true]) {
+    if (left) writeFileSync(join(folder, STATUS_SOCKET), '');
+    const { status, stdout, stderr } = await vigie('status', '--data', folder);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('no agent runs here');
+  }
+});
+
+test('records of the agent before are gone back to by hand', async () => {
+  expect((await vigie('migrate', '--data', folder)).status).toBe(2);
+  writeFileSync(join(folder, 'boot.json'), '{}');
+  expect((await vigie('migrate', '--data', folder)).stdout).toContain('format 2');
+  expect((await vigie('migrate', '--data', folder, '--to', '1')).stdout).toContain('back to format 1');
+  expect((await vigie('migrate', '--data', folder, '--to', '1')).stdout).toContain('already');
+});
+
+test('the page about operations explains every metric as it is', () => {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  for (const { name, help, labels } of metrics) {
+    const by = labels === undefined ? '' : ` by ${labels.join(', ')}`;
+    expect(page).toContain(`| \`${name}\`${by} | ${help} |`);
+  }
+});

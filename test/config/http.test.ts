@@ -1,0 +1,118 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfiguration } from '../../config/configuration.ts';
+
+let folder: string;
+const hash = `scrypt$16384$8$1$c2FsdHNhbHRzYWx0c2E$${'a'.repeat(43)}`;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-http-'));
+  for (const name of ['cert.pem', 'key.pem', 'ca.pem', 'jwks.json', 'issuer.pem']) {
+    writeFileSync(join(folder, name), 'x', { mode: 0o600 });
+  }
+  writeFileSync(join(folder, 'password'), `${hash}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, 'plain'), 'secret\n', { mode: 0o600 });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const fleet =
+  "fleet: [{ name: operator, passwordFile: password, clientId: app, fleets: [f1], certificate: 'CN=fleet' }]";
+const user = 'user: { issuer: https://issuer.example, audience: vigie, jwks: jwks.json, subjects: [anna] }';
+const tls = 'tls: { cert: cert.pem, key: key.pem, clientCa: ca.pem }';
+
+function load(...members: string[]) {
+  const file = join(folder, 'vigie.yaml');
+  const lines = members.map((member) => `  ${member}\n`).join('');
+  writeFileSync(
+    file,
+    `configuration: 1\nvin: VF30A00000B000042\nprofile: bench\ncan: [{ bus: body, simulated: true }]\n` +
+      `mqtt: { url: mqtts://broker.example }\nhttp:\n${lines}`,
+  );
+  const { configuration, diagnostics } = loadConfiguration(file, {});
+  return {
+    http: configuration?.http,
+    found: diagnostics.map(({ severity, message, fix }) => `${severity}: ${message} (${fix})`),
+  };
+}
+
+test('a whole section becomes plain data with absolute paths', () => {
+  const { http, found } = load(
+    'listen: 0.0.0.0:8443',
+    'url: https://car.example/',
+    tls,
+    fleet,
+    user,
+    'perSecond: 5',
+    'body: 64KiB',
+  );
+  expect(found).toEqual([]);
+  expect(http).toEqual({
+    host: '0.0.0.0',
+    port: 8443,
+    url: 'https://car.example',
+    tls: { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), clientCa: join(folder, 'ca.pem') },
+    fleet: [
+      {
+        name: 'operator',
+        passwordFile: join(folder, 'password'),
+        clientId: 'app',
+        fleets: ['f1'],
+        certificate: 'CN=fleet',
+      },
+    ],
+    user: { issuer: 'https://issuer.example', audience: 'vigie', jwks: join(folder, 'jwks.json'), subjects: ['anna'] },
+    vehicle: {},
+    rates: { day: 86_400, second: 5 },
+    bodyLimit: 65_536,
+  });
+});
+
+test('on this machine it may do without TLS, at IPv6 too', () => {
+  expect(load('listen: "[::1]:8080"', user).found).toEqual([]);
+  expect(load('listen: "[::1]:8080"', user).http).toMatchObject({ host: '::1', port: 8080 });
+  expect(load('listen: localhost:0', user).found).toEqual([]);
+});
+
+describe('an error is', () => {
+  test.each([
+    ['to be open to the network without TLS', ['listen: 0.0.0.0:8080', user], /add tls, or listen on 127.0.0.1/],
+    ['a name of another machine', ['listen: car.example:8080', user], /add tls/],
+    ['nobody who may use it', ['listen: 127.0.0.1:8080'], /add fleet or user/],
+    ['a port that is none', ['listen: 127.0.0.1:99999', user], /no port/],
+    ['an address that is none', ['listen: 8080', user], /must be an address and a port/],
+    ['a password as it is', ['listen: localhost:1', fleet.replace('password,', 'plain,'), tls], /no hash/],
+    [
+      'a file that is not there',
+      ['listen: localhost:1', fleet.replace('password,', 'nowhere,'), tls],
+      /cannot be read/,
+    ],
+    ['a certificate nobody is asked for', ['listen: localhost:1', fleet], /add clientCa/],
+    ['two users of one name', ['listen: localhost:1', tls, fleet.replace(/\[(\{.*\})\]/, '[$1, $1]')], /two users/],
+    ['no keys', ['listen: localhost:1', user.replace(' jwks: jwks.json,', '')], /either jwks or keys/],
+    ['keys twice', ['listen: localhost:1', user.replace('jwks:', 'keys: [issuer.pem], jwks:')], /either jwks or keys/],
+    ['keys over http', ['listen: localhost:1', user.replace('jwks.json', 'http://issuer.example/keys')], /https/],
+    ['a member that is not known', ['listen: localhost:1', user, 'token: x'], /token/],
+  ])('%s', (_, members, said) => {
+    const { http, found } = load(...members);
+    expect(found.filter((line) => line.startsWith('error'))).toEqual([expect.stringMatching(said)]);
+    expect(http).toBeUndefined();
+  });
+});
+
+test('a warning is a secret that all may read, and tokens of everybody', () => {
+  chmodSync(join(folder, 'key.pem'), 0o644);
+  const { found } = load('listen: localhost:1', tls, user.replace(', subjects: [anna]', ''));
+  chmodSync(join(folder, 'key.pem'), 0o600);
+  expect(found).toEqual([
+    expect.stringMatching(/^warning: .*key.pem is a secret/),
+    expect.stringMatching(/^warning: everybody/),
+  ]);
+});
+
+test('keys may be at an https address, or on this machine', () => {
+  for (const address of ['https://issuer.example/keys', 'http://127.0.0.1:8080/keys']) {
+    expect(load('listen: localhost:1', user.replace('jwks.json', address)).http?.user?.jwks).toBe(address);
+  }
+});

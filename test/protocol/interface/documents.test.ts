@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createConfig, lint } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { asyncApi } from '../../../protocol/interface/asyncapi.ts';
+import { openApi, operationIdOf } from '../../../protocol/interface/openapi.ts';
+import { bases } from '../../../protocol/interface/operation.ts';
+import { operations } from '../../../protocol/interface/operations.ts';
+import { kinds } from '../../../protocol/schema/kind.ts';
+
+const file = (name: string): string =>
+  fileURLToPath(new URL(`../../../protocol/generated/${name}.json`, import.meta.url));
+const committed = (name: string): unknown => JSON.parse(readFileSync(file(name), 'utf8'));
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { operationId: string; deprecated?: boolean; responses: object }>>;
+  readonly components: { readonly schemas: Record<string, object> };
+}
+
+async function findings(name: string, rules: Record<string, 'off'> = {}): Promise<string[]> {
+  const config = await createConfig({ extends: ['recommended-strict'], rules });
+  const problems = await lint({ ref: file(name), config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
+}
+
+describe('the OpenAPI document', () => {
+  const document = openApi() as OpenApi;
+
+  it('is the committed one', () => {
+    expect(document).toEqual(committed('openapi'));
+  });
+
+  it('has no finding of a strict linter', async () => {
+    expect(await findings('openapi')).toEqual([]);
+  });
+
+  it('describes every operation with its answers and refusals', () => {
+    for (const operation of operations) {
+      const { side, path, method, answers, errors, deprecated } = operation;
+      const described = document.paths[`${bases[side]}${path}`]?.[method.toLowerCase()];
+      expect(described?.operationId).toBe(operationIdOf(operation));
+      expect(described?.deprecated).toBe(deprecated);
+      expect(Object.keys(described?.responses ?? {}).map(Number)).toEqual([
+        ...Object.keys(answers).map(Number),
+        ...errors,
+      ]);
+    }
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/openapi.json', '/live']));
+  });
+
+  it('has names that generated clients can take', () => {
+    const names = [...operations.map(operationIdOf), ...Object.keys(document.components.schemas)];
+    expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(name))).toEqual([]);
+    // Two schemas of one name in one side would get a number.
+    expect(Object.keys(document.components.schemas).filter((name) => /\d$/.test(name))).toEqual([]);
+  });
+});
+
+describe('the AsyncAPI document', () => {
+  const document = asyncApi() as { readonly channels: Record<string, { readonly address: string }> };
+
+  it('is the committed one', () => {
+    expect(document).toEqual(committed('asyncapi'));
+  });
+
+  it('follows its specification; brokers are no part of it, so neither is access to them', async () => {
+    expect(await findings('asyncapi', { 'security-defined': 'off' })).toEqual([]);
+  });
+
+  it('has a channel for every topic', () => {
+    const addresses = Object.values(document.channels).map(({ address }) => address);
+    expect(addresses).toEqual(expect.arrayContaining(kinds.map((kind) => `vigie/1/{vin}/up/${kind}`)));
+    expect(addresses).toEqual(expect.arrayContaining(['vigie/1/{vin}/presence', 'vigie/1/{vin}/down/remote']));
+  });
+});

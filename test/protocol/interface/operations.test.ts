@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { Operation, Parameter, Side } from '../../../protocol/interface/operation.ts';
+import { scopeNames } from '../../../protocol/interface/operations/scopes.ts';
+import { accept, operationById, operations, operationsOf } from '../../../protocol/interface/operations.ts';
+import { namesIn } from '../../../protocol/interface/parameters/path.ts';
+import { telemetryTypes } from '../../../protocol/interface/parameters/query.ts';
+import { describeReference, publishedEnumerations } from '../schema/reference.ts';
+import { type PublishedOperation, publishedOperations } from './published-operations.ts';
+
+const releases: Readonly<Record<Side, string>> = { fleet: 'fleet-3.19.2', user: 'user-4.17.2' };
+
+/** Named by the brief and the pages of the real service, but missing in the digest of 4.17.2. */
+const trips = '/user/vehicles/{id}/trips';
+const beyondDigest = [
+  trips,
+  `${trips}/{tid}`,
+  `${trips}/{tid}/alerts`,
+  `${trips}/{tid}/alerts/{aid}`,
+  `${trips}/{tid}/collisions`,
+  `${trips}/{tid}/collisions/{cid}`,
+  `${trips}/{tid}/wayPoints`,
+  `${trips}/{tid}/telemetry`,
+].map((path) => `GET ${path}`);
+
+/** What the brief lists as removed, below a fleet. */
+const removed = [
+  'trips/{tid}',
+  'trips/{tid}/collisions',
+  'trips/{tid}/alerts',
+  'trips/{tid}/alerts/{aid}',
+  'trips/{tid}/wayPoints',
+  'trips/{tid}/telemetry',
+  'telemetries',
+].map((path) => `/fleets/{fid}/${path}`);
+
+const key = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
+const wire = ({ in: place, name }: { in: string; name: string }): string => `${place} ${name}`;
+
+describe('operations', () => {
+  it('have ids, places and handlers of their own', () => {
+    expect(operationById.size).toBe(operations.length);
+    expect(new Set(operations.map((one) => `${one.side} ${key(one)}`)).size).toBe(operations.length);
+    expect(operations.map(({ id }) => id)).toEqual(
+      operations.map(({ id, side }) => expect.stringMatching(new RegExp(`^${side}\\.[a-zA-Z]+\\.[a-zA-Z]+$`)) && id),
+    );
+  });
+
+  it('declare each parameter of their path, and each parameter once', () => {
+    for (const { id, path, parameters } of operations) {
+      const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+      expect([id, inPath]).toEqual([id, namesIn(path)]);
+      expect([id, new Set(parameters.map(wire)).size]).toEqual([id, parameters.length]);
+    }
+  });
+
+  it('have bodies where they are sent, answers with a media type where there is one, and known scopes', () => {
+    for (const { id, method, body, bodyName, answers, scopes } of operations) {
+      expect([id, body !== undefined, bodyName !== undefined]).toEqual([
+        id,
+        ...Array(2).fill(method === 'POST' || method === 'PUT'),
+      ]);
+      for (const { media, schema } of Object.values(answers))
+        expect([id, media === undefined]).toEqual([id, schema === undefined]);
+      expect(accept[id]?.includes('application/json')).toBe(method !== 'DELETE');
+      expect(scopeNames).toEqual(expect.arrayContaining([...scopes]));
+    }
+  });
+
+  it('do not have what was removed', () => {
+    const paths = operations.map(({ path }) => path);
+    expect(paths.filter((path) => removed.includes(path))).toEqual([]);
+  });
+});
+
+const asked = (parameters: readonly Parameter[]): readonly Parameter[] =>
+  parameters.filter((one) => one.in !== 'header');
+
+function compare(ours: Operation, theirs: PublishedOperation): void {
+  const place = key(ours);
+  expect([place, ours.deprecated ?? false]).toEqual([place, theirs.deprecated]);
+  expect([place, [...ours.scopes].sort()]).toEqual([place, [...theirs.scopes].sort()]);
+  expect([place, Object.keys(ours.answers).map(Number)]).toEqual([place, theirs.statuses]);
+  expect([place, Object.values(ours.answers)[0]?.media]).toEqual([place, theirs.media]);
+  expect([place, ours.body === undefined]).toEqual([place, theirs.body === undefined]);
+  const added =
+    ours.id === 'fleet.stolenWaypoints.list' ? ['query indexRange', 'query pageSize', 'query pageToken'] : [];
+  expect([place, asked(ours.parameters).map(wire).sort()]).toEqual([
+    place,
+    [...theirs.parameters.map(wire), ...added].sort(),
+  ]);
+  for (const parameter of theirs.parameters) {
+    const schema = ours.parameters.find((one) => wire(one) === wire(parameter))?.schema as Record<string, unknown>;
+    for (const [, word = '', value] of parameter.type.matchAll(/(minimum|maximum|default|minItems|maxItems)=(\d+)/g)) {
+      expect([place, parameter.name, word, schema[word]]).toEqual([place, parameter.name, word, Number(value)]);
+    }
+    const type = /^(string|integer|number|\[)/.exec(parameter.type)?.[0];
+    if (type !== undefined) {
+      expect([place, parameter.name, schema['type']]).toEqual([place, parameter.name, type === '[' ? 'array' : type]);
+    }
+  }
+}
+
+describeReference('operations of the published interface', () => {
+  for (const side of ['fleet', 'user'] as const) {
+    it(`are those of ${releases[side]}`, () => {
+      const theirs = publishedOperations(releases[side]);
+      expect(theirs.length).toBeGreaterThan(25);
+      const ours = new Map(operationsOf(side).map((one) => [key(one), one]));
+      const beyond = side === 'user' ? beyondDigest : [];
+      expect([...ours.keys()].sort()).toEqual([...theirs.map(key), ...beyond].sort());
+      for (const one of theirs) compare(ours.get(key(one)) as Operation, one);
+    });
+  }
+
+  it('take the published names in their queries', () => {
+    const names = (side: Side, id: string, parameter: string): unknown => {
+      const schema = operationById.get(`${side}.${id}`)?.parameters.find(({ name }) => name === parameter)?.schema as {
+        readonly enum?: readonly string[];
+        readonly items?: { readonly enum?: readonly string[] };
+      };
+      return [...(schema.items?.enum ?? schema.enum ?? [])].sort();
+    };
+    for (const side of ['fleet', 'user'] as const) {
+      const theirs = publishedEnumerations(releases[side]);
+      const sorted = (name: string): unknown => [...(theirs[name] ?? [])].sort();
+      expect([...telemetryTypes[side]].sort()).toEqual(sorted('TelemetryEnum'));
+      expect(names(side, 'telemetry.list', 'extension')).toEqual(sorted('TelemetryExtensionType'));
+      expect(names(side, 'alarms.list', 'type')).toEqual(sorted('AlarmTypeEnum'));
+      expect(names(side, 'trips.list', 'states')).toEqual(sorted('TripStateEnum'));
+      expect(names(side, 'vehicles.get', 'extension')).toEqual(sorted('VehicleExtensionType'));
+      if (side === 'fleet') {
+        expect(names(side, 'vehicles.list', 'extension')).toEqual(sorted('VehiclesExtensionType'));
+        expect(names(side, 'callbacks.list', 'types')).toEqual(sorted('RemoteType'));
+        expect(names(side, 'status.get', 'profile')).toEqual(sorted('DataProfile'));
+      } else {
+        expect(names(side, 'callbacks.list', 'types')).toEqual(sorted('CallbackType'));
+        expect(names(side, 'vehicles.list', 'country')).toEqual(sorted('CountryEnum'));
+      }
+    }
+  });
+});

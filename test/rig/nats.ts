@@ -1,0 +1,133 @@
+/** Real NATS servers on free loopback ports: MQTT 3.1.1 over JetStream, alone or three as a cluster. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrokerRig } from './broker.ts';
+import { Daemon, freePorts, withFreePorts } from './daemon.ts';
+
+interface Ports {
+  readonly client: number;
+  readonly mqtt: number;
+}
+
+interface Member {
+  readonly name: string;
+  /** Port for the other servers, and all such ports. */
+  readonly route: number;
+  readonly routes: readonly number[];
+}
+
+/**
+ * Seconds after which a message that was not acknowledged comes again: NATS counts them from the delivery, whatever
+ * became of the connection, so that a car which was cut off waits for so long after it is back.
+ */
+const ACK_WAIT = 1;
+
+async function serve(folder: string, { client, mqtt }: Ports, member?: Member): Promise<Daemon> {
+  const file = join(folder, 'nats.conf');
+  const lines = [
+    `listen: 127.0.0.1:${client}`,
+    `server_name: ${member?.name ?? 'alone'}`,
+    `jetstream { store_dir: "${join(folder, 'jetstream')}" }`,
+    // Without the number, the first client gets streams with as many replicas as there are routes.
+    `mqtt { listen: "127.0.0.1:${mqtt}", ack_wait: "${ACK_WAIT}s", max_ack_pending: 1000${
+      member === undefined ? '' : ', stream_replicas: 3'
+    } }`,
+  ];
+  if (member !== undefined) {
+    const others = member.routes.filter((port) => port !== member.route).map((port) => `nats://127.0.0.1:${port}`);
+    lines.push(`cluster { name: three, listen: 127.0.0.1:${member.route}, routes: [${others.join(', ')}] }`);
+  }
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return Daemon.start({ program: 'nats-server', arguments: ['-c', file], ready: /Server is ready/ });
+}
+
+/** One server. */
+export class NatsRig implements BrokerRig {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'nats-'));
+  #ports: Ports | undefined;
+  #daemon: Daemon | undefined;
+
+  get port(): number {
+    return this.#ports?.mqtt ?? 0;
+  }
+
+  get url(): string {
+    return `mqtt://127.0.0.1:${this.port}`;
+  }
+
+  /** Of the running process; 0 when there is none. */
+  get pid(): number {
+    return this.#daemon?.pid ?? 0;
+  }
+
+  async start(): Promise<void> {
+    if (this.#ports !== undefined) {
+      this.#daemon = await serve(this.#folder, this.#ports);
+      return;
+    }
+    await withFreePorts(2, async ([client = 0, mqtt = 0]) => {
+      this.#daemon = await serve(this.#folder, { client, mqtt });
+      this.#ports = { client, mqtt };
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#daemon?.end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.#daemon?.end('SIGKILL');
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Three servers that keep everything three times. */
+export class NatsCluster {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'nats-cluster-'));
+  #members: { ports: Ports; member: Member; folder: string; daemon: Daemon | undefined }[] = [];
+
+  /** Where cars may connect, in the order of the servers. */
+  get urls(): readonly string[] {
+    return this.#members.map(({ ports }) => `mqtt://127.0.0.1:${ports.mqtt}`);
+  }
+
+  /** Of the servers, in the same order; each has a folder `jetstream`. */
+  get folders(): readonly string[] {
+    return this.#members.map(({ folder }) => folder);
+  }
+
+  /** Resolves when all listen; that they have found each other shows when they accept a client. */
+  async start(): Promise<void> {
+    const free = await freePorts(9);
+    const port = (i: number): number => free[i] ?? 0;
+    const routes = [port(6), port(7), port(8)];
+    this.#members = [0, 1, 2].map((i) => ({
+      ports: { client: port(i), mqtt: port(3 + i) },
+      member: { name: `n${i}`, route: port(6 + i), routes },
+      folder: mkdtempSync(join(this.#folder, `n${i}-`)),
+      daemon: undefined,
+    }));
+    await Promise.all(this.#members.map((_, i) => this.revive(i)));
+  }
+
+  /** Ends the server at `place` at once. */
+  async kill(place: number): Promise<void> {
+    await this.#members[place]?.daemon?.end('SIGKILL');
+  }
+
+  /** Starts it again, with what it had kept. */
+  async revive(place: number): Promise<void> {
+    const one = this.#members[place];
+    if (one !== undefined) one.daemon = await serve(one.folder, one.ports, one.member);
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.#members.map((_, i) => this.kill(i)));
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,128 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makePackage } from '../../../scripts/package/deb.ts';
+import { makeExecutable } from '../../../scripts/package/executable.ts';
+import { type Target, targetNamed, targets } from '../../../scripts/package/targets.ts';
+import { findPeer } from '../../rig/peers.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** The one that this machine runs without an emulator. */
+const target = targets.find(({ arch }) => arch === process.arch) as Target;
+const folder = mkdtempSync(join(tmpdir(), 'vigie-packaged-'));
+// Nothing of the project is beside it.
+const executable = join(folder, 'vigie');
+
+beforeAll(async () => makeExecutable(target, executable), 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return spawnSync(executable, args, { encoding: 'utf8', cwd: folder, env: { PATH: '', ...env }, timeout: 30_000 });
+}
+
+function hash(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+it('says its version, without a word about code that was thrown away', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  expect(run(['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+it('compiles no code from strings', () => {
+  expect(run(['--version'], { NODE_OPTIONS: '--disallow-code-generation-from-strings' }).stderr).toBe('');
+});
+
+const profiles = readdirSync(join(root, 'config/vehicles'));
+
+it.each(profiles)('carries the profile %s with all that belongs to it', (profile) => {
+  const { status, stdout } = run(['check', '--profile', profile]);
+  expect([status, stdout]).toEqual([0, '']);
+});
+
+it('names the profiles that it carries when there is none of a name', () => {
+  const { status, stdout, stderr } = run(['check', '--profile', 'bunch']);
+  expect(status).toBe(2);
+  expect(stdout + stderr).toMatch(/bench/);
+});
+
+it('reads files that are none of its own', () => {
+  writeFileSync(join(folder, 'broken.yaml'), 'configuration: 1\nvin: none\n');
+  const { status, stdout } = run(['check', '-c', 'broken.yaml']);
+  expect(status).toBe(2);
+  expect(stdout).toContain('"line":2');
+});
+
+it('brings machine code for CAN and serial lines, and leaves nothing of it behind', async () => {
+  const runtime = join(folder, 'runtime');
+  mkdirSync(runtime);
+  writeFileSync(
+    join(folder, 'native.yaml'),
+    `configuration: 1
+vin: VF3AB12CD34567890
+profile: generic-obd2
+data: ./native-data
+can: [{ bus: obd, socketcan: vcan-none }]
+obd: { isotp: obd, bus: obd }
+gnss: { nmea: /dev/vigie-has-none }
+mqtt: { url: mqtt://127.0.0.1:1 }
+`,
+  );
+  const env = { PATH: '', RUNTIME_DIRECTORY: runtime };
+  const child = spawn(executable, ['run', '-c', 'native.yaml'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  let stopping = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      // What it cannot open differs from kernel to kernel; koffi was asked in each case. A second signal would be a
+      // command to stop at once.
+      if (!stopping && /ready:/.test(said) && /no such interface|kernel has no CAN|cannot be used/.test(said)) {
+        stopping = child.kill('SIGINT');
+      }
+    });
+  }
+  const [status] = await once(child, 'exit');
+  expect(status).toBe(0);
+  expect(said).toMatch(/ready: VF3AB12CD34567890/);
+  expect(said).toMatch(/there is no such interface|this kernel has no CAN/);
+  expect(said).not.toMatch(/cannot be loaded|cannot be used/);
+  expect(readdirSync(runtime)).toEqual([]);
+});
+
+it('is made of the same bytes again', async () => {
+  const again = join(folder, 'again');
+  await makeExecutable(target, again);
+  expect(hash(again)).toBe(hash(executable));
+}, 120_000);
+
+it.skipIf(findPeer('dpkg-deb') === undefined)('becomes the same package for Debian again, with owner and modes', () => {
+  const files = ['one.deb', 'two.deb'].map((name) => join(folder, name));
+  const small = join(folder, 'small');
+  writeFileSync(small, 'stands for the executable');
+  for (const file of files) makePackage(target, small, file, 'quick');
+  const [one = '', two = ''] = files;
+  expect(hash(two)).toBe(hash(one));
+  const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
+  expect(listed).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/lib\/vigie\/vigie$/m);
+  expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
+  expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
+  expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
+  const folderOfControl = join(folder, 'control');
+  execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
+  expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
+});
+
+it('names the architectures there are', () => {
+  expect(targets.map(({ name }) => name).sort()).toEqual(['arm64', 'armv7', 'x64']);
+  expect(() => targetNamed('mips')).toThrow(/"mips" is no architecture: choose of x64, arm64, armv7/);
+});
