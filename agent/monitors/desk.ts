@@ -82,8 +82,10 @@ export class MonitorDesk {
   };
 
   async #tell(): Promise<void> {
-    if (this.#told === this.#monitors.version) return;
-    this.#told = this.#monitors.version;
-    await this.#publisher.secure('monitor', this.#monitors.list, { retain: true });
+    const { version, list } = this.#monitors;
+    if (this.#told === version) return;
+    await this.#publisher.secure('monitor', list, { retain: true });
+    // What the disk refused is told again with the next change, even if that is none.
+    this.#told = Math.max(this.#told, version);
   }
 }

@@ -1,7 +1,7 @@
 import { remoteTypes } from '../../schema/remote.ts';
 import type { Side } from '../operation.ts';
 import { fleetDelivery, typesOf, userCallbackTarget } from './delivery.ts';
-import { collection, links } from './hal.ts';
+import { collection, links, relations } from './hal.ts';
 import { array, type JsonSchema, object, string } from './json.ts';
 
 const label = string('Name for people.', { maxLength: 256 });
@@ -57,7 +57,7 @@ export function callbacks(side: Side): JsonSchema {
 }
 
 export function callbackRef(side: Side): JsonSchema {
-  const _links = links('CallbackRefLinks', side === 'fleet' ? ['fleet', 'callback'] : ['callback']);
+  const _links = relations('CallbackRefLinks', side === 'fleet' ? ['fleet', 'callback'] : ['callback']);
   return object(
     'CallbackRef',
     { _links, callbackId: id, status },

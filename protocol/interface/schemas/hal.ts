@@ -29,6 +29,13 @@ export function links(
   );
 }
 
+/** The links of an answer to a write, which is no resource and has no `self`. */
+export function relations(title: string, names: readonly string[]): JsonSchema {
+  return object(title, Object.fromEntries(names.map((name) => [name, link])), {
+    description: 'Where what the request was about is.',
+  });
+}
+
 const pageLinks = object(
   'Tab_Links',
   { self: link, first: link, next: link, prev: link, last: link },

@@ -5,7 +5,7 @@ import type { Side } from '../operation.ts';
 import { telemetryTypes } from '../parameters/query.ts';
 import { callbackAttributes, fleetDelivery, userAttributes } from './delivery.ts';
 import { derived } from './derive.ts';
-import { collection, links } from './hal.ts';
+import { collection, links, relations } from './hal.ts';
 import { array, dateTime, extended, integer, type JsonSchema, object, string, without } from './json.ts';
 
 /** Data triggers that only the fleet side has. Interface 3.19.2 and 4.17.2 DataTrigger.data. */
@@ -118,7 +118,7 @@ export function monitors(side: Side): JsonSchema {
 }
 
 export function monitorRef(side: Side): JsonSchema {
-  const _links = links('MonitorRefLinks', side === 'fleet' ? ['fleet', 'monitor'] : ['monitor']);
+  const _links = relations('MonitorRefLinks', side === 'fleet' ? ['fleet', 'monitor'] : ['monitor']);
   return object(
     'MonitorRef',
     { _links, monitorId, status, ...dates },

@@ -3,7 +3,7 @@ import { type RemoteType, remoteBodies, remoteStatuses, remoteTypes } from '../.
 import type { Side } from '../operation.ts';
 import { callbackAttributes, typesOf, userAttributes } from './delivery.ts';
 import { derived } from './derive.ts';
-import { collection, links } from './hal.ts';
+import { collection, links, relations } from './hal.ts';
 import { deprecated, extended, type JsonSchema, object, string } from './json.ts';
 
 /** Members of Remote by kind of command. Interface 3.19.2 Remote, RemoteType. */
@@ -67,7 +67,10 @@ const remoteActionId = string('Id of the remote action.', { pattern: '^[0-9a-fA-
 const type = (side: Side): JsonSchema => string('Kind of command.', { enum: typesOf(side, remoteTypes) });
 
 export function remotePostResponse(side: Side): JsonSchema {
-  const _links = links('RemotePostLinks', side === 'fleet' ? ['fleet', 'callback', 'remote'] : ['callback', 'remote']);
+  const _links = relations(
+    'RemotePostLinks',
+    side === 'fleet' ? ['fleet', 'callback', 'remote'] : ['callback', 'remote'],
+  );
   return object(
     'RemotePostResponse',
     { _links, remoteActionId, type: type(side) },

@@ -1,0 +1,299 @@
+/**
+ * Every operation of the interface with every status that it publishes, asked of the running bench after its day; each
+ * answer is judged by the published interface, by a reader that shares nothing with the server, and by our own document.
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LocalGate } from '../../adapters/http/access/local.ts';
+import { PageTokens } from '../../adapters/http/paging.ts';
+import type { CarView } from '../../adapters/http/resources/car.ts';
+import { handlers } from '../../adapters/http/resources/index.ts';
+import { type RunningServer, startServer } from '../../adapters/http/server.ts';
+import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
+import { operations } from '../../protocol/interface/operations.ts';
+import { describeReference, Reference } from '../adapters/http/resources/reference.ts';
+import { type Answered, type Asking, InterfaceBench, VIN } from '../rig/interface.ts';
+import { addressOf, Belongings, rightBodies } from '../rig/interface-bodies.ts';
+import { InterfaceDocument } from '../rig/interface-document.ts';
+import { type Credentials, Gates } from '../rig/interface-gates.ts';
+import { crawl, idsAt, type Visit } from '../rig/interface-links.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+const starts = { fleet: '/fleets', user: '/user' } as const;
+/** At most so many addresses of an operation are visited. */
+const MOST = 60;
+
+let bench: InterfaceBench;
+let gates: Gates;
+/** The same with access control, and one request a day. */
+let gated: InterfaceBench;
+/** Operations whose car throws at whoever touches it. */
+let broken: RunningServer;
+const said = new MemoryLog();
+const belongings = {} as Record<Side, Belongings>;
+const visits: Visit[] = [];
+const document = new InterfaceDocument();
+let credentials: Record<Side, Credentials>;
+let stranger: Credentials;
+
+beforeAll(async () => {
+  bench = await InterfaceBench.start();
+  const { json } = await bench.ask('GET', `${bases.user}/user/vehicles`);
+  const vid = (json as { _embedded: { vehicles: { id: string }[] } })._embedded.vehicles[0]?.id ?? '';
+  belongings.fleet = new Belongings(bench, 'fleet', { fid: 'local', vid, vin: VIN });
+  belongings.user = new Belongings(bench, 'user', { id: vid });
+  for (const side of sides) {
+    const own = belongings[side];
+    await own.callback();
+    await own.monitor();
+    await own.remote();
+    visits.push(...(await crawl(bench, side, starts[side], own.ids, MOST)));
+  }
+  gates = await Gates.make();
+  gated = await InterfaceBench.start({ lived: false, http: { ...gates.http, rates: { day: 1, second: 1_000 } } });
+  credentials = { fleet: gates.fleet, user: await gates.user() };
+  stranger = await gates.user(['none:of:them']);
+  for (const side of sides) {
+    const first = await gated.ask(
+      'GET',
+      `${bases[side]}${starts[side]}${queryOf(credentials[side])}`,
+      credentials[side],
+    );
+    if (first.status !== 200) throw new Error(first.text);
+  }
+  broken = await startBroken();
+}, 120_000);
+
+afterAll(async () => {
+  await broken.stop();
+  await gated.close();
+  await bench.close();
+  gates.remove();
+});
+
+async function startBroken(): Promise<RunningServer> {
+  const records = bench.car.agent as unknown;
+  const car = new Proxy({} as CarView, {
+    get: (_, name) => {
+      if (name === 'records') return records;
+      throw new TypeError(`the car has lost its ${String(name)}`);
+    },
+  });
+  const gate = new LocalGate();
+  return startServer({
+    operations,
+    handlers: handlers(car, new PageTokens(new Uint8Array(32))),
+    gates: { fleet: gate, user: gate },
+    host: '127.0.0.1',
+    port: 0,
+    rates: { day: 1e9, second: 1e9 },
+    clock: bench.clock,
+    log: said,
+  });
+}
+
+function queryOf({ query }: Credentials): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Ids of things that an operation can be asked about: those of an address that a link led to. */
+function idsFor(operation: Operation): Record<string, string> {
+  const { side } = operation;
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+  const own = belongings[side].ids;
+  const visited = visits.find((one) => one.operation.id === operation.id);
+  const ids = visited === undefined ? own : idsAt(side, visited.address)?.ids;
+  return Object.fromEntries(names.map((name) => [name, ids?.[name] ?? own[name] ?? '']));
+}
+
+/** A request that is right in all that it says. Whatever it takes away or changes was made for it. */
+async function right(operation: Operation): Promise<{ path: string; asking: Asking }> {
+  const own = belongings[operation.side];
+  const mine = new Belongings(bench, operation.side, { ...own.ids });
+  const changes = operation.method === 'PUT' || operation.method === 'DELETE';
+  if (changes && operation.tag === 'Callbacks') await mine.callback();
+  if (changes && operation.tag === 'Monitors') await mine.monitor();
+  const ids = operation.method === 'GET' ? idsFor(operation) : mine.ids;
+  const { bodyName } = operation;
+  // Not what is there already: that would be nothing to write down.
+  const changed = operation.method === 'PUT' && bodyName !== 'statusSetter' ? { label: 'changed' } : {};
+  const asking = bodyName === undefined ? {} : { body: { ...rightBodies[bodyName], ...changed } };
+  return { path: addressOf(operation, ids), asking };
+}
+
+/** Values that no parameter of the name takes, beside what is wrong for any. */
+const wrongValues: Readonly<Record<string, string>> = {
+  pageToken: 'none.of-ours',
+  vinPrefix: '!',
+  indexRange: '9-1',
+  timestamps: 'yesterday',
+  distance: 'far-away',
+  duration: 'long-ago',
+};
+
+/** Every way in which one parameter or the body can be wrong, and what the refusal has to name. */
+async function wrongRequests(operation: Operation): Promise<{ path: string; asking: Asking; names: string }[]> {
+  const { path, asking } = await right(operation);
+  const parameters = operation.parameters
+    .filter(({ in: place }) => place === 'query')
+    .map(({ name }) => ({ path: `${path}?${name}=${wrongValues[name] ?? '%01'}`, asking, names: name }));
+  const bodies = operation.bodyName === undefined ? [] : [{ path, asking: { body: '{' }, names: 'body' }];
+  const [name] = operation.path.match(/(?<=\{)\w+(?=\})/) ?? [];
+  const bytes = name === undefined ? '' : addressOf(operation, { [name]: '\u0000' }).replace('%00', '%ff');
+  const addresses = name === undefined ? [] : [{ path: bytes.replace(/[{}]/g, ''), asking, names: 'path' }];
+  const { bodyName } = operation;
+  const member = bodyName === 'statusSetter' ? 'status' : 'label';
+  const wrong = bodyName === undefined ? {} : { ...rightBodies[bodyName], [member]: 5 };
+  const members = bodyName === undefined ? [] : [{ path, asking: { body: wrong }, names: member }];
+  return [...parameters, ...bodies, ...members, ...addresses];
+}
+
+/** Asks so that the operation answers with the status, in every way that there is; undefined when there is none. */
+async function provoke(operation: Operation, status: number): Promise<Answered[] | undefined> {
+  const { method, side } = operation;
+  const { path, asking } = await right(operation);
+  const ask = async (on: InterfaceBench, more: Asking = {}, query = ''): Promise<Answered[]> => [
+    await on.ask(method, `${path}${query}`, { ...asking, ...more, headers: { ...asking.headers, ...more.headers } }),
+  ];
+  switch (status) {
+    case 400:
+      return Promise.all((await wrongRequests(operation)).map((one) => bench.ask(method, one.path, one.asking)));
+    case 401:
+      return ask(gated);
+    case 403: {
+      const own = side === 'fleet' ? credentials.fleet : stranger;
+      // The bench refuses pages of others; in a car somebody else's fleet, or a token without the scope.
+      const foreign = await ask(bench, { headers: { host: 'page.example' } });
+      if (side === 'fleet' && !operation.path.includes('{fid}')) return foreign;
+      return [...foreign, ...(await ask(gated, own, queryOf(own)))];
+    }
+    case 404: {
+      const ids = idsFor(operation);
+      const unknown = Object.keys(ids).map((name) => addressOf(operation, { ...ids, [name]: 'ab-0' }));
+      return Promise.all(unknown.map((one) => bench.ask(method, one, asking)));
+    }
+    case 406:
+      return ask(bench, { headers: { accept: 'text/html' } });
+    case 413:
+      return ask(bench, { body: JSON.stringify({ label: 'x'.repeat(2 ** 20) }) });
+    case 415:
+      return ask(bench, { headers: { 'content-type': 'text/plain' } });
+    case 429: {
+      const { headers } = credentials[side];
+      const own = queryOf(credentials[side]);
+      return [await gated.ask(method, `${path.replace('/local', '/f1')}${own}`, { ...asking, headers })];
+    }
+    case 500:
+      return [await bench.ask(method, `${broken.url}${path}`, asking)];
+    case 507: {
+      // What a command needs of the disk before it is accepted is the next number of its key.
+      const last = join(bench.data, 'interface-key', `interface.counter.${Number.MAX_SAFE_INTEGER}`);
+      if (operation.tag === 'Remotes') writeFileSync(last, '');
+      bench.disk.full = true;
+      try {
+        return await ask(bench);
+      } finally {
+        bench.disk.full = false;
+        rmSync(last, { force: true });
+      }
+    }
+    default:
+      return ask(bench);
+  }
+}
+
+const references = {} as Record<Side, Reference>;
+
+describeReference('every operation', () => {
+  beforeAll(() => {
+    for (const side of sides) references[side] = new Reference(side);
+  });
+
+  const asked = operations.flatMap((operation) =>
+    [...Object.keys(operation.answers).map(Number), ...operation.errors].map((status) => ({
+      name: `${operation.id} ${status}`,
+      operation,
+      status,
+    })),
+  );
+
+  /** `GET /path 200` of those that were answered as documented. */
+  const reached = new Set<string>();
+
+  test.each(asked)('$name', async ({ operation, status }) => {
+    const answers = await provoke(operation, status);
+    expect(answers?.length).toBeGreaterThan(0);
+    const reference = references[operation.side];
+    for (const answer of answers ?? []) {
+      expect(answer.status, answer.text).toBe(status);
+      expect(document.faultsOf(operation, answer)).toEqual([]);
+      if (status === 204) expect(answer.text).toBe('');
+      else if (status < 400) {
+        expect(reference.faults(`${operation.method} ${operation.path}`, answer.json)).toEqual([]);
+      } else {
+        const validate = reference.validator('xError');
+        expect(validate(answer.json), JSON.stringify(validate.errors)).toBe(true);
+        expect(Math.floor((answer.json as { code: number }).code / 100)).toBe(status);
+      }
+      expect(answer.headers['deprecation'] !== undefined, 'Deprecation').toBe(operation.deprecated === true);
+      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    reached.add(`${operation.method} ${bases[operation.side]}${operation.path} ${status}`);
+  });
+
+  test('is in the document with no answer that was not had', () => {
+    const pairs = [...document.operations()].flatMap(({ path, method, operation }) =>
+      Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
+    );
+    expect(pairs.filter((pair) => !reached.has(pair))).toEqual([]);
+    expect(reached.size).toBe(pairs.length);
+  });
+
+  test.each(operations)('$id is at an address that refuses all other methods by 405', async (operation) => {
+    const { side, path } = operation;
+    const own = operations.filter((one) => one.side === side && one.path === path).map(({ method }) => method);
+    const taken = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    const address = addressOf(operation, idsFor(operation));
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE']) {
+      if (taken.includes(method as 'GET')) continue;
+      const { status, headers, json } = await bench.ask(method, address);
+      expect([method, status]).toEqual([method, 405]);
+      expect(String(headers['allow']).split(', ').sort()).toEqual(taken.sort());
+      if (method === 'HEAD') continue;
+      expect(references[side].validator('xError')(json)).toBe(true);
+      expect((json as { code: number }).code).toBe(40500);
+    }
+  });
+
+  test.each(operations)('$id names what is wrong with a request', async (operation) => {
+    for (const { path, asking, names } of await wrongRequests(operation)) {
+      const { json } = await bench.ask(operation.method, path, asking);
+      expect((json as { message: string }).message).toContain(names);
+    }
+  });
+
+  test.each(sides)('%s: links lead to every operation that reads, and every answer is as published', (side) => {
+    const own = visits.filter(({ operation }) => operation.side === side);
+    const reading = operations.filter((one) => one.side === side && one.method === 'GET').map(({ id }) => id);
+    expect([...new Set(own.map(({ operation }) => operation.id))].sort()).toEqual(reading.sort());
+    const faults = own.flatMap(({ address, operation, answer }) => [
+      ...(answer.status === 200 ? [] : [`${address}: ${answer.status} ${answer.text}`]),
+      ...references[side].faults(`GET ${operation.path}`, answer.json),
+      ...document.faultsOf(operation, answer),
+    ]);
+    expect([...new Set(faults)]).toEqual([]);
+  });
+});
+
+describe('the bench', () => {
+  test('says nothing of errors that were not provoked', () => {
+    const { lines } = bench.log;
+    const failed = lines.filter(
+      ({ level, fields }) =>
+        level === 'error' && !/no space left on device|counter is used up/.test(String(fields?.['error'])),
+    );
+    expect(failed).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+/** Bodies that are right, by the name of their form, and everything that can be made, changed and taken away. */
+import type { Operation, RequestName, Side } from '../../protocol/interface/operation.ts';
+import { bases } from '../../protocol/interface/operation.ts';
+import type { InterfaceBench } from './interface.ts';
+
+/** Nobody listens there (RFC 863); the bench may try. */
+const target = 'http://127.0.0.1:9/';
+
+const triggerParam = {
+  triggers: [{ name: 'cold', data: { data: 'environment.air.temp', op: 'lowerThan', value: ['3'] } }],
+  boolExp: 'cold',
+};
+
+export const rightBodies: Readonly<Record<RequestName, object>> = {
+  fleetMonitor: {
+    label: 'cold',
+    subscribeParam: {
+      refreshEvent: 120,
+      retryPolicy: { policy: 'Always' },
+      callback: { webhook: { target, name: 'n', attributes: [{ type: 'Query', key: 'k', value: '$vin' }] } },
+    },
+    extendedEventParam: ['vehicle.status'],
+    triggerParam,
+  },
+  userMonitor: { label: 'cold', triggerParam },
+  fleetCallback: {
+    label: 'outcomes',
+    retryPolicy: { policy: 'Bounded', retryNumber: 3, retryDelay: 10 },
+    callback: { webhook: { target, name: 'n' } },
+    remoteTypes: ['Doors', 'Horn', 'Lights'],
+  },
+  userCallback: {
+    label: 'mine',
+    type: ['Monitor', 'Remote'],
+    callback: { webhook: { target, name: 'n', attributes: [{ type: 'Header', key: 'k', value: '$Vin' }] } },
+  },
+  fleetRemote: { label: 'lock', door: { state: 'Locked' } },
+  userRemote: { label: 'lights', lights: { on: true } },
+  statusSetter: { status: 'Paused' },
+};
+
+/** Ids by the names in braces of paths. */
+export type Ids = Record<string, string>;
+
+/** The address of an operation; names that are not known stay in braces. */
+export function addressOf({ side, path }: Operation, ids: Ids): string {
+  return `${bases[side]}${path.replace(/\{(\w+)\}/g, (name, id: string) => encodeURIComponent(ids[id] ?? name))}`;
+}
+
+/** Things of one side that somebody made over the interface. */
+export class Belongings {
+  readonly ids: Ids;
+  readonly #bench: InterfaceBench;
+  readonly #side: Side;
+
+  /** `ids`: of the fleet and the vehicle. */
+  constructor(bench: InterfaceBench, side: Side, ids: Ids) {
+    this.#bench = bench;
+    this.#side = side;
+    this.ids = ids;
+  }
+
+  /** A new callback, with all operations below it meant from now on. */
+  async callback(): Promise<string> {
+    const fleet = this.#side === 'fleet';
+    const path = fleet ? '/fleets/{fid}/remote/callbacks' : '/user/callbacks';
+    return this.#make(path, rightBodies[fleet ? 'fleetCallback' : 'userCallback'], 'cbid', 'callbackId');
+  }
+
+  /** A new monitor, on the user side below the callback made last. */
+  async monitor(): Promise<string> {
+    const fleet = this.#side === 'fleet';
+    const path = fleet ? '/fleets/{fid}/monitors' : '/user/vehicles/{id}/callbacks/{cbid}/monitors';
+    return this.#make(path, rightBodies[fleet ? 'fleetMonitor' : 'userMonitor'], 'mid', 'monitorId');
+  }
+
+  /** A command, given with the callback made last. */
+  async remote(): Promise<string> {
+    const fleet = this.#side === 'fleet';
+    const vehicle = fleet ? '/fleets/{fid}/vehicles/{vid}' : '/user/vehicles/{id}';
+    const body = rightBodies[fleet ? 'fleetRemote' : 'userRemote'];
+    return this.#make(`${vehicle}/callbacks/{cbid}/remotes`, body, 'rid', 'remoteActionId');
+  }
+
+  async #make(path: string, body: object, name: string, member: string): Promise<string> {
+    const filled = path.replace(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(this.ids[id] ?? ''));
+    const answer = await this.#bench.ask('POST', `${bases[this.#side]}${filled}`, { body });
+    const id = (answer.json as Record<string, unknown>)[member];
+    if (answer.status >= 300 || typeof id !== 'string') throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    this.ids[name] = id;
+    return id;
+  }
+}

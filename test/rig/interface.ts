@@ -1,0 +1,201 @@
+/** The bench with a day behind it: the agent as it is started in a car, its store on disk, its interface on a port. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import { callbackCouriers } from '../../adapters/callbacks/index.ts';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { generateKey } from '../../adapters/keys/index.ts';
+import { EmbeddedBroker } from '../../adapters/mqtt/index.ts';
+import type { SimulatedCar } from '../../adapters/simulated/index.ts';
+import { openDocument, openStore } from '../../adapters/store/index.ts';
+import type { OutboxStore } from '../../agent/ports.ts';
+import { type Car, startCar } from '../../commands/car.ts';
+import type { InterfaceOptions } from '../../commands/interface.ts';
+import type { CarService } from '../../commands/service.ts';
+import { benchCar } from '../../commands/simulation.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+import { commandKinds } from '../../protocol/schema/remote.ts';
+import { DAY, MIDNIGHT, recordDay, vehicle } from './day.ts';
+import { Life } from './day-run.ts';
+import { MemoryLog } from './log.ts';
+
+export const VIN = 'VF3VGEBENCH000001';
+
+/** The machine's own clock, set to the evening of the day that the records are of. */
+class EveningClock extends SystemClock {
+  readonly #shift = MIDNIGHT + DAY - Date.now();
+
+  override now(): number {
+    return super.now() + this.#shift;
+  }
+
+  override quality(): ClockQuality {
+    return 'ntp';
+  }
+}
+
+/** A disk that can be told to take nothing more. */
+class Disk {
+  full = false;
+
+  guard(store: OutboxStore): OutboxStore {
+    const commit = async (): Promise<void> => {
+      if (this.full) throw new VigieError('store.failed', 'no space left on device');
+      await store.commit();
+    };
+    // Members of a class's prototype: only a proxy passes all of them on.
+    return new Proxy(store, {
+      get: (target, name) => {
+        if (name === 'commit') return commit;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+}
+
+export interface BenchOptions {
+  /** Default: as `vigie bench` serves it, both sides without access control. */
+  readonly http?: InterfaceOptions['http'];
+  /** False: a new car, with nothing behind it. Default: it has lived the scripted day. */
+  readonly lived?: boolean;
+}
+
+/** A bench in this process. */
+export class InterfaceBench {
+  readonly data: string = mkdtempSync(join(tmpdir(), 'vigie-interface-'));
+  readonly log = new MemoryLog();
+  readonly disk = new Disk();
+  readonly clock = new EveningClock();
+  readonly simulation: SimulatedCar = benchCar(vehicle, this.clock, { scenario: 'parked' });
+  readonly #broker = new EmbeddedBroker();
+  readonly #http: InterfaceOptions['http'];
+  readonly #connections = new Agent({ connections: 8, pipelining: 1 });
+  #car: Car | undefined;
+
+  private constructor(http: InterfaceOptions['http']) {
+    this.#http = http;
+  }
+
+  static async start({ http = { local: true, port: 0 }, lived = true }: BenchOptions = {}): Promise<InterfaceBench> {
+    const bench = new InterfaceBench(http);
+    await bench.#broker.start();
+    await generateKey(join(bench.data, 'keys'), 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
+    if (lived) await bench.#live();
+    await bench.boot();
+    return bench;
+  }
+
+  get car(): Car {
+    if (this.#car === undefined) throw new Error('the car is not started');
+    return this.#car;
+  }
+
+  /** Where the interface is served. */
+  get url(): string {
+    return this.car.interface?.url ?? '';
+  }
+
+  /** Starts the agent, again after {@link halt}. */
+  async boot(): Promise<void> {
+    this.#car = await startCar({
+      vin: VIN,
+      vehicle,
+      data: this.data,
+      sources: [this.simulation],
+      sender: this.simulation,
+      mqtt: { url: this.#broker.url },
+      backoff: { first: 20, longest: 100 },
+      trust: join(this.data, 'keys', 'trust.json'),
+      limit: 64 * 2 ** 20,
+      batch: 2_000,
+      couriers: callbackCouriers({ networks: ['127.0.0.0/8'], plain: true, now: () => this.clock.now() }),
+      http: this.#http,
+      log: this.log,
+      clock: this.clock,
+      service: this.#service(),
+    });
+  }
+
+  /** Stops the agent in order. */
+  async halt(): Promise<void> {
+    const car = this.#car;
+    this.#car = undefined;
+    await car?.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.halt();
+    await this.#connections.close();
+    await this.#broker.stop();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+
+  /** Asks the interface; `path` begins with a slash, or is a whole address. */
+  async ask(method: string, path: string, { body, headers = {} }: Asking = {}): Promise<Answered> {
+    const url = new URL(path.startsWith('/') ? `${this.url}${path}` : path);
+    const json = body === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await this.#connections.request({
+      origin: url.origin,
+      // As it was given: a URL would tidy it up.
+      path: path.startsWith('/') ? path : `${url.pathname}${url.search}`,
+      method: method as 'GET',
+      headers: { ...json, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, text, json: text === '' ? undefined : parsed(text) };
+  }
+
+  /** Lets another agent live the day on the same records. */
+  async #live(): Promise<void> {
+    const boots = await openDocument(join(this.data, 'boot.json'), { boot: 0 }, { log: this.log });
+    await boots.write({ boot: 1 });
+    mkdirSync(join(this.data, 'outbox'));
+    const store = await openStore(join(this.data, 'outbox'), { log: this.log, now: () => MIDNIGHT });
+    const life = new Life(
+      await recordDay(),
+      { outbox: store.outbox, memory: store.memory, records: store.records, asked: true },
+      1,
+      new MemoryLog(),
+      () => undefined,
+    );
+    await life.live(Number.POSITIVE_INFINITY);
+    await life.rest();
+    await store.close();
+  }
+
+  #service(): CarService {
+    return {
+      affairs: new Map(),
+      overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
+      helloEvery: 3_600_000,
+      store: ({ outbox }) => this.disk.guard(outbox),
+      events: (agent) => agent,
+    };
+  }
+}
+
+export interface Asking {
+  /** Sent as JSON; a text as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** Undefined when the body is no JSON. */
+  readonly json: unknown;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
