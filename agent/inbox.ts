@@ -43,7 +43,7 @@ export class Inbox {
     };
     this.#remotes = new Remotes({ ...parts, publisher: told });
     this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.receive(payload) });
-    this.requests.recall(parts.memory);
+    this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }
 
   /** Messages that were no command of a trusted key. */

@@ -28,6 +28,15 @@ export interface Call {
   readonly self: string;
   /** UTC ms. */
   readonly now: number;
+  /** Of a POST that carries an `Idempotency-Key`. */
+  readonly once?: Once;
+}
+
+/** What a request that may come again is recognised by, also by a program that was started anew. Hexadecimal digests. */
+export interface Once {
+  /** Of the key, the caller, the operation and its address. */
+  readonly key: string;
+  readonly body: string;
 }
 
 /** What a handler answers. Refusals are thrown as VigieError; its code has the HTTP status. */

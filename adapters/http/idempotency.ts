@@ -1,15 +1,29 @@
 /**
  * Requests that carry an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the same key and body are
- * carried out once and answered alike, for 24 h and as far as memory allows.
+ * carried out once and answered alike, for 24 h and as far as memory allows. Beyond that, and after a restart, what they
+ * made is recognised by its id: see {@link ./resources/ids.ts}.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { Answer, Call } from './call.ts';
+import type { Answer, Call, Once } from './call.ts';
 
 /** ms. */
 const KEPT = 86_400_000;
 const MOST = 1_000;
+
+/** How a request with this key is recognised. */
+export function onceOf({ operation, path, caller, body }: Omit<Call, 'once'>, key: string): Once {
+  return {
+    key: digest([caller.name, operation.id, Object.entries(path).sort(), key]),
+    body: digest(body ?? null),
+  };
+}
+
+/** @throws VigieError `input.malformed` */
+export function refuseOther(): never {
+  throw new VigieError('input.malformed', 'Idempotency-Key: was used with another body; choose a new key');
+}
 
 interface Done {
   readonly body: string;
@@ -31,15 +45,11 @@ export class IdempotentAnswers {
    * the same key may try again.
    * @throws VigieError `input.malformed` when the key was used with another body
    */
-  answer(call: Call, key: string, carryOut: () => Answer | Promise<Answer>): Promise<Answer> {
-    const { operation, path, caller } = call;
-    const name = digest([caller.name, operation.id, Object.entries(path).sort(), key]);
-    const body = digest(call.body ?? null);
+  answer({ key: name, body }: Once, carryOut: () => Answer | Promise<Answer>): Promise<Answer> {
     const now = this.#clock.monotonic();
     const known = this.#done.get(name);
     if (known !== undefined && now < known.until) {
-      if (known.body === body) return known.answer;
-      throw new VigieError('input.malformed', 'Idempotency-Key: was used with another body; choose a new key');
+      return known.body === body ? known.answer : refuseOther();
     }
     this.#forget(now);
     const answer = Promise.resolve().then(carryOut);
@@ -61,5 +71,5 @@ export class IdempotentAnswers {
 }
 
 function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }

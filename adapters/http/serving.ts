@@ -10,7 +10,7 @@ import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
 import { type RequestContext, respond } from './exchange.ts';
-import type { IdempotentAnswers } from './idempotency.ts';
+import { type IdempotentAnswers, onceOf } from './idempotency.ts';
 import { acceptable, mediaOf, requireJson } from './media.ts';
 import type { RateLimiter } from './rates.ts';
 import type { Place } from './routes.ts';
@@ -109,7 +109,9 @@ export class Serving {
     const handler = handlers[call.operation.id];
     if (handler === undefined) throw new VigieError('internal', `nothing serves ${call.operation.id}`);
     const key = call.operation.method === 'POST' ? call.headers['idempotency-key'] : undefined;
-    return key === undefined ? handler(call) : idempotent.answer(call, key, () => handler(call));
+    if (key === undefined) return handler(call);
+    const once = onceOf(call, key);
+    return idempotent.answer(once, () => handler({ ...call, once }));
   }
 
   #respond({ status, body, headers = {} }: Answer, media: string | undefined, { env }: RequestContext): Response {

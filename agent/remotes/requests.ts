@@ -3,6 +3,7 @@ import type { FailureCause } from '../../protocol/errors.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport, RemoteStatus, RemoteType } from '../../protocol/schema/remote.ts';
 import type { Clock, Memory } from '../ports.ts';
+import { final } from './ledger.ts';
 
 const KEY = 'requests';
 /** Remembered, as the ledger does. */
@@ -17,6 +18,8 @@ export interface Signer {
 
 /** What somebody asks for at the interface of the car. */
 export interface RemoteOrder {
+  /** Given when the same may be asked for again: hexadecimal digits and `-`; absent: one that was never given before. */
+  readonly id?: string;
   readonly callbackId: string;
   readonly type: RemoteType;
   /** Body of the command. */
@@ -55,6 +58,8 @@ export interface RequestsParts {
 export class Requests {
   readonly #parts: RequestsParts;
   readonly #actions = new Map<string, RemoteAction>();
+  /** Those whose first state is not on disk yet. */
+  readonly #unheard = new Map<string, () => void>();
   #made = 0;
 
   constructor(parts: RequestsParts) {
@@ -71,9 +76,10 @@ export class Requests {
   }
 
   /**
-   * Signs the command and gives it to the car; what becomes of it is told later. Rejects with `command.unsupported` for a
-   * unit without a key, `command.malformed` for a body that the kind does not have, `store.failed` when the counter
-   * cannot be kept.
+   * Signs the command and gives it to the car; resolves when its first state is on disk, and what becomes of it is told
+   * later. An id that was given before means the command of then: nothing is done. Rejects with `command.unsupported`
+   * for a unit without a key, `command.malformed` for a body that the kind does not have, `store.failed` when the
+   * counter cannot be kept.
    */
   async submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }> {
     const { vin, clock, signer, receive, accompany } = this.#parts;
@@ -82,7 +88,8 @@ export class Requests {
     const { callbackId, type, body: asked, remote } = order;
     const body = encodeBody(type as CommandBodyKind, asked);
     const issued = Math.round(clock.now());
-    const id = `${Math.max(0, issued).toString(16)}-${(++this.#made).toString(16)}`;
+    if (order.id !== undefined && this.#actions.has(order.id)) return { remoteActionId: order.id };
+    const id = order.id ?? `${Math.max(0, issued).toString(16)}-${(++this.#made).toString(16)}`;
     accompany?.(id, order);
     const payload = await signer.sign((counter) =>
       encodeCommand({ id, vin, kind: type, body, issued, expires: issued + VALID, counter }),
@@ -92,13 +99,16 @@ export class Requests {
       if (this.#actions.size <= REMEMBERED) break;
       this.#actions.delete(oldest);
     }
+    const heard = new Promise<void>((resolve) => this.#unheard.set(id, resolve));
     // It never rejects: what goes wrong is a state of the command.
-    void receive(payload);
+    await Promise.race([heard, receive(payload)]);
+    this.#unheard.delete(id);
     return { remoteActionId: id };
   }
 
-  /** A command has reached a state. */
+  /** A command has reached a state, which the ledger has on disk. */
   reported({ remoteActionId, status, failureCause }: RemoteReport): void {
+    this.#unheard.get(remoteActionId)?.();
     const action = this.#actions.get(remoteActionId);
     if (action === undefined) return;
     this.#actions.set(remoteActionId, {
@@ -110,15 +120,22 @@ export class Requests {
 
   /** State for {@link Memory}. */
   *states(): Generator<readonly [key: string, value: unknown]> {
-    if (this.#made === 0) return;
+    if (this.#made === 0 && this.#actions.size === 0) return;
     yield [KEY, { made: this.#made, actions: [...this.#actions.values()] }];
   }
 
-  /** Takes up what an earlier run kept. */
-  recall(memory: Pick<Memory, 'recall'>): void {
+  /**
+   * Takes up what an earlier run kept. A command under way that the ledger does not have was lost before anybody was
+   * told that it is accepted, and may be asked for again.
+   * @param isKnown whether the ledger has the command
+   */
+  recall(memory: Pick<Memory, 'recall'>, isKnown: (id: string) => boolean): void {
     const { made, actions } = (memory.recall(KEY) ?? {}) as { made?: unknown; actions?: unknown };
     if (typeof made !== 'number' || !Array.isArray(actions)) return;
     this.#made = made;
-    for (const action of actions as readonly RemoteAction[]) this.#actions.set(action.remoteActionId, action);
+    for (const action of actions as readonly RemoteAction[]) {
+      const { remoteActionId: id, status } = action;
+      if (final(status) || isKnown(id)) this.#actions.set(id, action);
+    }
   }
 }

@@ -3,7 +3,7 @@ import { type Callback, type CallbackStatus, shownSubscribe } from '../../../pro
 import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { belongsTo, ownedId } from './ids.ts';
+import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
 import type { Written } from './twins.ts';
 
@@ -28,10 +28,13 @@ export function callback(context: Context): Answer {
 /** `POST …/callbacks`: it runs at once. */
 export async function createCallback(context: Context): Promise<Answer> {
   const { car, call, side, owner } = context;
-  return {
-    status: 200,
-    body: referenceTo(context, await car.callbacks.put(side, ownedId(owner, car.newId()), call.body)),
-  };
+  const uuid = uuidFor(context);
+  const before = car.callbacks.get(madeBefore(context, uuid, idsOf(car.callbacks.list(side))) ?? '');
+  // Its status set to what it is changes nothing, and is done when what it is is on disk.
+  const callback = await (before === undefined
+    ? car.callbacks.put(side, ownedId(owner, uuid), call.body)
+    : car.callbacks.setStatus(before.callbackId, before.status));
+  return { status: 200, body: referenceTo(context, callback) };
 }
 
 /** `PUT …/callbacks/{cbid}` */
@@ -61,6 +64,10 @@ export function callbackAskedFor(context: Context): Callback {
   const callback = context.car.callbacks.get(id);
   if (callback === undefined || !isCallers(context, callback)) throw unknown('callback', id);
   return callback;
+}
+
+function idsOf(callbacks: readonly Callback[]): string[] {
+  return callbacks.map(({ callbackId }) => callbackId);
 }
 
 function isCallers({ side, owner }: Context, callback: Callback): boolean {

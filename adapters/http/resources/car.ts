@@ -104,6 +104,8 @@ export interface RemoteAction {
 }
 
 export interface RemoteOrder {
+  /** The same id again means the same command, which is then not carried out again. Absent: a new one. */
+  readonly id?: string;
   readonly callbackId: string;
   readonly type: RemoteType;
   /** The member of `remote` that says what is asked for: body of the signed command, checked. */
@@ -116,6 +118,6 @@ export interface RemoteBook {
   /** Those sent with a callback. */
   all(callbackId: string): readonly RemoteAction[];
   get(id: string): RemoteAction | undefined;
-  /** Signs the command with the key of this interface and hands it to the car; does not wait for what becomes of it. */
+  /** Signs the command with the key of this interface and hands it to the car; done when the car has written it down. */
   submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }>;
 }

@@ -4,6 +4,8 @@
  * everybody's on its side.
  */
 import { createHash } from 'node:crypto';
+import { refuseOther } from '../idempotency.ts';
+import type { Context } from './context.ts';
 
 const owned = /^([0-9a-f]{8})_[0-9a-f-]{36}$/;
 
@@ -16,6 +18,31 @@ export function ownedId(owner: string, uuid: string): string {
 export function belongsTo(id: string, owner: string): boolean {
   const tag = owned.exec(id)?.[1];
   return tag === undefined || tag === tagOf(owner);
+}
+
+/** A UUID of a length, and the part of it that a key decides. */
+const UUID_LENGTH = 36;
+const KEY_LENGTH = 18;
+
+/**
+ * The UUID of what a request makes. With an `Idempotency-Key` it is of version 8 (RFC 9562 §5.8), its first half made
+ * from the key and its second from the body, so that the request makes the same again, whatever was forgotten.
+ */
+export function uuidFor({ call, car }: Context): string {
+  if (call.once === undefined) return car.newId();
+  const { key, body } = call.once;
+  const variant = `${key.slice(0, 8)}-${key.slice(8, 12)}-8${key.slice(12, 15)}`;
+  return `${variant}-8${body.slice(0, 3)}-${body.slice(3, 15)}`;
+}
+
+/**
+ * The id of what a request with the same key made before and is still there; ids end with a UUID.
+ * @throws VigieError `input.malformed` when it had another body
+ */
+export function madeBefore({ call }: Context, uuid: string, ids: readonly string[]): string | undefined {
+  if (call.once === undefined) return undefined;
+  const before = ids.find((id) => id.slice(-UUID_LENGTH).startsWith(uuid.slice(0, KEY_LENGTH)));
+  return before === undefined || before.endsWith(uuid) ? before : refuseOther();
 }
 
 function tagOf(owner: string): string {

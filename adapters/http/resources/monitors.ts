@@ -6,7 +6,7 @@ import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { belongsTo, ownedId } from './ids.ts';
+import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
 import { dateTime } from './times.ts';
 import type { Written } from './twins.ts';
@@ -33,7 +33,14 @@ export async function createMonitor(context: Context): Promise<Answer> {
   const { car, owner, side } = context;
   const input = inputOf(context);
   car.callbacks.checkMonitor(side, input);
-  return accepted(context, await car.monitors.put(ownedId(owner, car.newId()), input));
+  const uuid = uuidFor(context);
+  const ids = car.monitors.all.map(({ monitorId }) => monitorId);
+  const before = car.monitors.get(madeBefore(context, uuid, ids) ?? '');
+  // Its status set to what it is changes nothing, and is done when what it is is on disk.
+  const monitor = await (before === undefined
+    ? car.monitors.put(ownedId(owner, uuid), input)
+    : car.monitors.setStatus(before.monitorId, before.status));
+  return accepted(context, monitor);
 }
 
 /** `PUT …/monitors/{mid}` */

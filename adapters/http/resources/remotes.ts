@@ -6,6 +6,7 @@ import { callbackAskedFor } from './callbacks.ts';
 import type { RemoteAction } from './car.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
+import { madeBefore, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
 import type { Written } from './twins.ts';
 
@@ -42,7 +43,12 @@ export async function sendRemote(context: Context): Promise<Answer> {
   if (scope !== undefined && !context.sees(scope)) {
     throw new VigieError('request.forbidden', `${type} needs the scope ${scope}`);
   }
-  const { remoteActionId } = await context.car.remotes.submit({ callbackId, type, body, remote: sent });
+  const { remotes: book } = context.car;
+  const uuid = uuidFor(context);
+  const ids = book.all(callbackId).map(({ remoteActionId: id }) => id);
+  madeBefore(context, uuid, ids);
+  const again = context.call.once === undefined ? {} : { id: uuid };
+  const { remoteActionId } = await book.submit({ callbackId, type, body, remote: sent, ...again });
   return {
     status: 202,
     body: {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ownKey, TrustStore } from '../../../adapters/keys/index.ts';
 import { Requests } from '../../../agent/remotes/requests.ts';
+import type { RemoteReport } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { carOf, VIN } from './rig.ts';
 
@@ -24,19 +25,17 @@ const lock = {
 async function setUp(kinds: readonly string[] = ['Doors']) {
   const { key, signer } = await ownKey(directory, 'interface', kinds);
   const clock = new VirtualClock();
-  const car = carOf({ clock, verifier: TrustStore.without(clock, { own: [key] }) });
+  const publisher = { secure: async (_: string, body: object) => requests.reported(body as RemoteReport) };
+  const car = carOf({ clock, verifier: TrustStore.without(clock, { own: [key] }), publisher });
   const accompanied: string[] = [];
-  const requests = new Requests({
+  const requests: Requests = new Requests({
     vin: VIN,
     clock,
     signer,
     receive: (payload) => car.remotes.receive(payload),
     accompany: (id) => void accompanied.push(id),
   });
-  const settle = async (): Promise<void> => {
-    await clock.settle(4_000, 100);
-    for (const report of car.reports) requests.reported(report);
-  };
+  const settle = (): Promise<void> => clock.settle(4_000, 100);
   return { ...car, requests, accompanied, settle };
 }
 
@@ -68,9 +67,51 @@ describe('a command that is asked for at the interface', () => {
     await settle();
     const kept = new Map(requests.states());
     const next = await setUp();
-    next.requests.recall({ recall: (key) => kept.get(key) });
+    next.requests.recall({ recall: (key) => kept.get(key) }, () => false);
     expect(next.requests.all('c1')).toEqual(requests.all('c1'));
     expect((await next.requests.submit(lock)).remoteActionId).not.toBe(remoteActionId);
+  });
+
+  test('is on disk when it is answered', async () => {
+    const { requests, document } = await setUp();
+    const { remoteActionId: id } = await requests.submit(lock);
+    expect(document.data.actions).toMatchObject([{ id, status: 'Accepted' }]);
+  });
+
+  test('is the same as before when it has the same id, and is not carried out again', async () => {
+    const { requests, actuated, settle } = await setUp();
+    const order = { ...lock, id: 'abc-1' };
+    expect(await requests.submit(order)).toEqual({ remoteActionId: 'abc-1' });
+    await settle();
+    expect(await requests.submit(order)).toEqual({ remoteActionId: 'abc-1' });
+    await settle();
+    expect(actuated).toEqual(['doors.lock']);
+    expect(requests.all('c1')).toHaveLength(1);
+  });
+
+  test('is carried out once when the ledger knows it and a cut took the rest', async () => {
+    const { remotes, requests, actuated, settle } = await setUp();
+    const order = { ...lock, id: 'abc-1' };
+    await requests.submit(order);
+    await settle();
+    const { signer } = await ownKey(directory, 'interface', ['Doors']);
+    const receive = (payload: Uint8Array): Promise<void> => remotes.receive(payload);
+    const later: Requests = new Requests({ vin: VIN, clock: new VirtualClock(), signer, receive });
+    await later.submit(order);
+    expect(actuated).toEqual(['doors.lock']);
+  });
+
+  test('that was lost before it was accepted is not known after a restart', async () => {
+    const { requests, settle } = await setUp();
+    const order = { ...lock, id: 'abc-1' };
+    await requests.submit(order);
+    const kept = new Map(requests.states());
+    await settle();
+    const [lost, known] = [await setUp(), await setUp()];
+    lost.requests.recall({ recall: (key) => kept.get(key) }, () => false);
+    known.requests.recall({ recall: (key) => kept.get(key) }, (id) => id === 'abc-1');
+    expect(lost.requests.get('abc-1')).toBeUndefined();
+    expect(known.requests.get('abc-1')).toMatchObject({ status: 'Accepted' });
   });
 
   test('only the newest are remembered', async () => {
