@@ -93,7 +93,7 @@ const record = closed(
 
 const broker = (description: string) =>
   line(description, {
-    pattern: '^(mqtts?|wss?)://[^\\s/@?#]+(/[^\\s@?#]*)?$',
+    pattern: '^mqtts?://[^\\s/@?#]+/?$',
     expected: 'an address such as mqtts://broker.example:8883, without user name or password in it',
   });
 

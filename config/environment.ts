@@ -36,6 +36,7 @@ export const variables: readonly Variable[] = [
   { name: 'VIGIE_MQTT_CA', member: ['mqtt', 'ca'], take: path },
   { name: 'VIGIE_MQTT_CERT', member: ['mqtt', 'cert'], take: path },
   { name: 'VIGIE_MQTT_KEY', member: ['mqtt', 'key'], take: path },
+  { name: 'VIGIE_MQTT_CRL', member: ['mqtt', 'crl'], take: path },
   { name: 'VIGIE_MQTT_KEEPALIVE', member: ['mqtt', 'keepalive'], take: measured },
   { name: 'VIGIE_COMMANDS_TRUST', member: ['commands', 'trust'], take: path },
   { name: 'VIGIE_OUTBOX_LIMIT', member: ['outbox', 'limit'], take: measured },

@@ -96,7 +96,7 @@ function checkTogether(input: MqttInput, findings: Findings): void {
 }
 
 function encrypted(url: string): boolean {
-  return /^(mqtts|wss):/.test(url);
+  return url.startsWith('mqtts:');
 }
 
 /** True when the broker is on this machine (loopback addresses of RFC 6890). */

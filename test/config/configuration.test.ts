@@ -13,7 +13,7 @@ let file: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'vigie-configuration-'));
   file = join(folder, 'vigie.yaml');
-  for (const name of ['trust.json', 'password', 'ca.pem', 'cert.pem', 'key.pem', 'recording.log']) {
+  for (const name of ['trust.json', 'password', 'ca.pem', 'cert.pem', 'key.pem', 'crl.pem', 'recording.log']) {
     writeFileSync(join(folder, name), 'x', { mode: 0o600 });
   }
 });
@@ -156,6 +156,8 @@ describe('one fault, one finding', () => {
     ],
     ['speed 0', () => unit(['speed: 2', 'speed: 0']), 7, /more than 0, not 0/],
     ['another scheme', () => unit(['mqtts://', 'http://']), 10, /url must be an address such as/],
+    ['MQTT over a websocket', () => unit(['mqtts://', 'wss://']), 10, /url must be an address such as/],
+    ['a path in the address', () => unit([':8883', ':8883/mqtt']), 10, /url must be an address such as/],
     [
       'a password in the address',
       () => unit(['mqtts://', 'mqtts://unit:secret@']),
@@ -289,6 +291,7 @@ describe('environment', () => {
       VIGIE_MQTT_CA: join(folder, 'ca.pem'),
       VIGIE_MQTT_CERT: join(folder, 'cert.pem'),
       VIGIE_MQTT_KEY: key,
+      VIGIE_MQTT_CRL: join(folder, 'crl.pem'),
       VIGIE_MQTT_KEEPALIVE: '90000',
       VIGIE_COMMANDS_TRUST: join(folder, 'trust.json'),
       VIGIE_OUTBOX_LIMIT: '1GiB',
@@ -300,7 +303,14 @@ describe('environment', () => {
       vin: 'VF30A00000B000043',
       profile: resolve('cars/mine.yaml'),
       data: resolve('there'),
-      mqtt: { url: 'mqtts://far.example', protocol: '5', username: '4711', key, keepalive: 90_000 },
+      mqtt: {
+        url: 'mqtts://far.example',
+        protocol: '5',
+        username: '4711',
+        key,
+        crl: join(folder, 'crl.pem'),
+        keepalive: 90_000,
+      },
       commands: { trust: join(folder, 'trust.json') },
       outbox: { limit: 2 ** 30, batch: 60_000 },
       log: { level: 'error' },
