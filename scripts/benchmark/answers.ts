@@ -2,6 +2,8 @@
 import { createInterface } from 'node:readline';
 
 export interface Work {
+  /** What is waited for before a round, and is none of its time. */
+  ready?(): Promise<void>;
   /** Does the work once and says what came out. */
   check(): Promise<string> | string;
   /** Does the work once. */
@@ -14,6 +16,7 @@ export async function answer(work: Work): Promise<void> {
       console.log(await work.check());
       continue;
     }
+    await work.ready?.();
     const from = process.hrtime.bigint();
     await work.round();
     console.log(String(process.hrtime.bigint() - from));

@@ -25,6 +25,8 @@ const VIN = 'VF3VGEBENCH000001';
 const KEY = 'cloud';
 /** What the others send back, as long as a signed command; mosquitto_pub sends a line at a time. */
 const LINE = 'x'.repeat(200);
+/** Least time between two commands, ms: the car looks at 50 messages a second and drops what comes beyond. */
+const PACE = 25;
 
 const [role = '', ...rest] = process.argv.slice(2);
 const [kind = '', port = '', profile = '', folder = '', rounds = ''] = role === 'car' ? rest : [role, ...rest];
@@ -153,6 +155,7 @@ function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => vo
     if (status !== 'Success') throw new Error(`${status} ${failureCause}: ${detail}`);
   };
   return {
+    ready: () => new Promise((resolve) => setTimeout(resolve, PACE)),
     round,
     check: async () => {
       await round();
