@@ -6,6 +6,7 @@ import { companyOf } from './callbacks/company.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
+import { intakeOf } from './column-intake.ts';
 import { Inbox } from './inbox.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
@@ -200,12 +201,13 @@ export class Agent implements LinkEvents {
 
   /** Where a source puts its frames; `decoder` was built for {@link wanted} and the source's buses. */
   intake(decoder: FrameDecoder): (batch: FrameBatch) => void {
+    const take = intakeOf(decoder, this.#mapping);
     return (batch) => {
       if (this.#stopping) return;
       this.#guard(() => {
         this.#power.heard();
         this.#clockWatch.look();
-        decoder.decode(batch, this.#mapping);
+        take(batch);
       });
     };
   }

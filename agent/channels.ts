@@ -3,8 +3,10 @@ import type { SlotValue } from '../protocol/slots.ts';
 
 /** Sees what the channels say. */
 export interface ChannelObserver {
-  /** A change of the channel's value, or each reading of a sampled one. `at` is UTC milliseconds of the reading. */
+  /** A change of the channel's value. `at` is UTC milliseconds of the reading. */
   channel(channel: Channel, value: SlotValue, at: number): void;
+  /** Each reading of a sampled channel, also without a change; such channels are not told otherwise. */
+  sample?(channel: Channel, value: SlotValue, at: number): void;
 }
 
 /** The present value of each channel. Nobody but the mapping writes it. */
@@ -13,9 +15,12 @@ export class Channels {
   readonly #seenAt = new Float64Array(channels.length).fill(Number.NEGATIVE_INFINITY);
   readonly #timeout = new Float64Array(channels.length).fill(Number.POSITIVE_INFINITY);
   readonly #observers: ChannelObserver[] = [];
+  /** Of them, those that take samples: there are hundreds a second. */
+  readonly #samplers: Required<ChannelObserver>[] = [];
 
   observe(observer: ChannelObserver): void {
     this.#observers.push(observer);
+    if (takesSamples(observer)) this.#samplers.push(observer);
   }
 
   value(channel: Channel): SlotValue | undefined {
@@ -43,9 +48,13 @@ export class Channels {
   write(channel: Channel, value: SlotValue, at: number): void {
     const { index } = channel;
     this.#seenAt[index] = at;
-    if (this.#values[index] === value && !channel.sampled) return;
-    this.#values[index] = value;
-    for (const observer of this.#observers) observer.channel(channel, value, at);
+    if (channel.sampled) {
+      this.#values[index] = value;
+      for (const observer of this.#samplers) observer.sample(channel, value, at);
+    } else if (this.#values[index] !== value) {
+      this.#values[index] = value;
+      for (const observer of this.#observers) observer.channel(channel, value, at);
+    }
   }
 
   /** The channel's source repeated what it said: of a sampled channel that is a sample. */
@@ -53,4 +62,8 @@ export class Channels {
     const value = this.#values[channel.index];
     if (value !== undefined) this.write(channel, value, at);
   }
+}
+
+function takesSamples(observer: ChannelObserver): observer is Required<ChannelObserver> {
+  return observer.sample !== undefined;
 }

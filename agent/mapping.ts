@@ -1,34 +1,12 @@
-import { type Channel, channelByPath } from '../protocol/channels.ts';
-import { formatDuration } from '../protocol/duration.ts';
-import { VigieError } from '../protocol/errors.ts';
-import { type Leaf, type Slot, type SlotValue, slotByPath, slots } from '../protocol/slots.ts';
+import type { Channel } from '../protocol/channels.ts';
+import { type Slot, type SlotValue, slotByPath, slots } from '../protocol/slots.ts';
 import type { Channels } from './channels.ts';
 import type { ReadingSink, WantedSignal } from './ports.ts';
 import { PositionGate } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
-import type { SourceMapping, VehicleProfile } from './profile.ts';
+import type { VehicleProfile } from './profile.ts';
 import type { Status } from './status.ts';
-
-/** What one signal feeds: a slot or channel, and how its number becomes a value. */
-interface Target {
-  readonly leaf: Leaf;
-  /** One of the two is there. */
-  readonly slot: Slot | undefined;
-  readonly channel: Channel | undefined;
-  readonly scale: number;
-  readonly offset: number;
-  readonly invalid: ReadonlySet<number>;
-  readonly values: ReadonlyMap<number, SlotValue> | undefined;
-  readonly rank: number;
-  readonly contest: Contest | undefined;
-  readonly position: boolean;
-  /** Milliseconds after which a value of this source is stale. */
-  readonly timeout: number;
-  /** Level of privacy from which on it is hidden. */
-  readonly hiddenFrom: number;
-  /** What was read last was no value: what was read before is not so any more. */
-  absent: boolean;
-}
+import { type Contest, compile, contestsOf, convert, slotOf, type Target } from './target.ts';
 
 /** Puts into Status what no signal gives, such as a theft that the agent found out about. */
 export interface StatusWriter {
@@ -39,17 +17,15 @@ export interface StatusWriter {
   expose(exposed: boolean, at: number): void;
 }
 
-/** Several sources of one path: the best that is alive writes. */
-interface Contest {
-  /** By rank: when the source last spoke. */
-  readonly spoke: number[];
-  /** By rank: silence after which the next may write, ms. */
-  readonly failover: readonly number[];
+/** Signals that always come together. */
+export interface Group {
+  readonly signals: readonly number[];
+  /** Indexes of the slots of which nothing but their time has to be noted when they come again. */
+  readonly slots: Int32Array;
+  readonly others: readonly Target[];
 }
 
 const privacyState = slotByPath.get('privacy.state') as Slot;
-
-const DEFAULT_FAILOVER = 10_000;
 
 /**
  * Turns readings into Status, whose only writer it is: scales, names, drops what is invalid or out of range, and
@@ -111,24 +87,36 @@ export class Mapping implements ReadingSink, StatusWriter {
       if (target.absent && this.#hidden.size > 0) this.#hidden.delete(target);
       if (target.position) this.#position.offer(target.slot as Slot, converted);
       else if (converted !== undefined) this.#write(target, converted, at);
-      if (converted === undefined && !target.invalid.has(raw)) this.rejected++;
+      if (converted === undefined && target.invalid?.has(raw) !== true) this.rejected++;
     }
   }
 
   alive(signals: readonly number[], at: number): void {
     let located = false;
     for (const signal of signals) {
-      for (const target of this.#targets[signal] as readonly Target[]) {
-        if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
-        if (target.position) {
-          this.#position.repeat(target.slot as Slot, at);
-          located = true;
-        } else if (this.#hidden.size > 0 && this.#hidden.has(target)) this.#reveal(target, at);
-        else if (target.slot !== undefined) this.#status.seen(target.slot, at);
-        else this.#channels.seen(target.channel as Channel, at);
-      }
+      for (const target of this.#targets[signal] as readonly Target[]) located = this.#alive(target, at) || located;
     }
     // What came with the frame before belongs to the position that is repeated here.
+    if (located) this.#position.settle(at);
+  }
+
+  /** Sorts signals that always come together; for {@link aliveTogether}. */
+  group(signals: readonly number[]): Group {
+    const targets = signals.flatMap((signal) => this.#targets[signal] as readonly Target[]);
+    const plain = targets.filter(({ slot, contest, position }) => slot !== undefined && !contest && !position);
+    const slotIndexes = Int32Array.from(plain, ({ slot }) => (slot as Slot).index);
+    return { signals, slots: slotIndexes, others: targets.filter((target) => !plain.includes(target)) };
+  }
+
+  /** As {@link alive}, of a group at once: most of what a bus says is that nothing changed. */
+  aliveTogether({ signals, slots: plain, others }: Group, at: number): void {
+    if (this.#hidden.size > 0) {
+      this.alive(signals, at);
+      return;
+    }
+    this.#status.seenAll(plain, at);
+    let located = false;
+    for (let i = 0; i < others.length; i++) located = this.#alive(others[i] as Target, at) || located;
     if (located) this.#position.settle(at);
   }
 
@@ -176,6 +164,19 @@ export class Mapping implements ReadingSink, StatusWriter {
     }
     if (slot === privacyState) this.#choose(value, at);
     this.#status.write(slot, value, at);
+  }
+
+  /** True when it is a part of a position. */
+  #alive(target: Target, at: number): boolean {
+    if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) return false;
+    if (target.position) {
+      this.#position.repeat(target.slot as Slot, at);
+      return true;
+    }
+    if (this.#hidden.size > 0 && this.#hidden.has(target)) this.#reveal(target, at);
+    else if (target.slot !== undefined) this.#status.seen(target.slot, at);
+    else this.#channels.seen(target.channel as Channel, at);
+    return false;
   }
 
   #reveal(target: Target, at: number): void {
@@ -228,81 +229,4 @@ export class Mapping implements ReadingSink, StatusWriter {
     if (slot !== undefined) this.#status.expireAfter(slot, timeout);
     else this.#channels.expireAfter(channel as Channel, timeout);
   }
-}
-
-/** The value nearest to `value` that the slot's resolution can say; what Status holds is what the wire carries. */
-export function quantise(slot: Leaf, value: number): number {
-  const resolution = slot.resolution ?? 0;
-  if (resolution === 0) return value;
-  const steps = 1 / resolution;
-  const exact = Math.round(steps);
-  // A decimal resolution has no exact double: divide by its whole inverse to get the double nearest to the decimal.
-  if (Math.abs(steps - exact) < 1e-9 * steps) return Math.round(value * exact) / exact + 0;
-  return Math.round(value / resolution) * resolution + 0;
-}
-
-function convert(target: Target, value: number, raw: number): SlotValue | undefined {
-  if (target.invalid.has(raw)) return undefined;
-  if (target.values !== undefined) return target.values.get(raw);
-  const slot = target.leaf;
-  const scaled = value * target.scale + target.offset;
-  if (slot.kind === 'flag') return scaled !== 0;
-  if (!Number.isFinite(scaled)) return undefined;
-  // Signals count time in seconds once scaled; the interface writes it out. Any other text has no number form.
-  if (slot.kind === 'text') return slot.duration === true && scaled >= 0 ? formatDuration(scaled) : undefined;
-  const quantised = quantise(slot, scaled);
-  if (slot.minimum !== undefined && quantised < slot.minimum) return undefined;
-  if (slot.maximum !== undefined && quantised > slot.maximum) return undefined;
-  return quantised;
-}
-
-function compile(source: SourceMapping, contest: Contest | undefined): Target {
-  const { leaf, slot, channel } = leafOf(source.path);
-  const values = source.map === undefined ? undefined : new Map<number, SlotValue>();
-  for (const [raw, value] of Object.entries(source.map ?? {})) {
-    if (value !== null) values?.set(Number(raw), leaf.kind === 'set' && typeof value === 'string' ? [value] : value);
-  }
-  return {
-    leaf,
-    slot,
-    channel,
-    scale: source.scale,
-    offset: source.offset,
-    invalid: new Set(source.invalid),
-    values,
-    rank: source.priority,
-    contest,
-    position: slot?.path.startsWith('lastPosition.') ?? false,
-    timeout: source.timeout ?? Number.POSITIVE_INFINITY,
-    hiddenFrom: hiddenFrom(leaf.path),
-    absent: false,
-  };
-}
-
-function contestsOf(sources: readonly SourceMapping[]): Map<string, Contest> {
-  const failover = new Map<string, number[]>();
-  for (const source of sources) {
-    const ranks = failover.get(source.path) ?? [];
-    ranks[source.priority] = source.failover ?? DEFAULT_FAILOVER;
-    failover.set(source.path, ranks);
-  }
-  const contests = new Map<string, Contest>();
-  for (const [path, ranks] of failover) {
-    if (ranks.length < 2) continue;
-    contests.set(path, { spoke: ranks.map(() => Number.NEGATIVE_INFINITY), failover: ranks });
-  }
-  return contests;
-}
-
-function leafOf(path: string): Pick<Target, 'leaf' | 'slot' | 'channel'> {
-  const channel = channelByPath.get(path);
-  if (channel !== undefined) return { leaf: channel, slot: undefined, channel };
-  const slot = slotOf(path);
-  return { leaf: slot, slot, channel };
-}
-
-function slotOf(path: string): Slot {
-  const slot = slotByPath.get(path);
-  if (slot === undefined) throw new VigieError('configuration.wrong', `Status has no path ${path}`);
-  return slot;
 }

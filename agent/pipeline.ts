@@ -1,6 +1,6 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
-import type { Channels } from './channels.ts';
+import type { ChannelObserver, Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
 import { Monitors } from './monitors/monitors.ts';
 import type { Log, Publisher } from './ports.ts';
@@ -92,11 +92,18 @@ export function pipeline({
   ];
   for (const recorder of recorders) {
     status.observe(recorder);
-    const { channel } = recorder;
-    if (channel !== undefined) channels.observe({ channel: channel.bind(recorder) });
+    if (recorder.channel !== undefined) channels.observe(observing(recorder, recorder.channel));
   }
   records.observe(monitors);
   return { status: statusRecorder, trips, thefts, waypoints, monitors, recorders };
+}
+
+function observing(recorder: Recorder, channel: ChannelObserver['channel']): ChannelObserver {
+  const { sample } = recorder;
+  return {
+    channel: channel.bind(recorder),
+    ...(sample === undefined ? {} : { sample: sample.bind(recorder) }),
+  };
 }
 
 function tellsOfCrashes({ sources }: VehicleProfile): boolean {

@@ -126,9 +126,34 @@ export interface ReadingSink {
   alive(signals: readonly number[], at: number): void;
 }
 
+/**
+ * What the frames of one batch say, as columns: nothing is called or allocated per value. `i` counts the frames that
+ * carry wanted signals, in the order of the batch.
+ */
+export interface BatchReadings {
+  /** Frames that carry wanted signals. */
+  readonly count: number;
+  /** Physical values of all of them; see {@link begin}. */
+  readonly values: Float64Array;
+  /** As `values`: the integers before scaling (IEEE values of float signals). */
+  readonly raws: Float64Array;
+  /** Index in the batch of the `i`th frame. */
+  frame(i: number): number;
+  /** Number of its list of signals, dense, 0 first: as long as the decoder lives the same list. Negative: it has none. */
+  list(i: number): number;
+  /** The wanted signals it carried, as indexes of the decoder's list. */
+  signals(i: number): readonly number[];
+  /** Where the value of its first signal is; negative when all values are those of the frame before. */
+  begin(i: number): number;
+  /** How far the value of the next signal is from that of the one before. */
+  step(i: number): number;
+}
+
 /** Turns frames into readings of the signals it was built for. */
 export interface FrameDecoder {
   decode(batch: FrameBatch, sink: ReadingSink): void;
+  /** The same as columns, for who works through many values; valid until the next call. */
+  read?(batch: FrameBatch): BatchReadings;
 }
 
 /** A frame by its name in the network description, before a bus is chosen. */

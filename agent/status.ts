@@ -116,6 +116,12 @@ export class Status implements StatusListener {
     this.#seenAt[slot.index] = at;
   }
 
+  /** As {@link seen}, for the slots with these indexes. */
+  seenAll(indexes: Int32Array, at: number): void {
+    const seenAt = this.#seenAt;
+    for (let i = 0; i < indexes.length; i++) seenAt[indexes[i] as number] = at;
+  }
+
   /**
    * The clock became known: what was read between `from` and `to`, by the old time, was read `by` ms later. What an
    * earlier run knew lies outside and stays.

@@ -85,6 +85,10 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     this.#saw(channel, value);
   }
 
+  sample(channel: Channel, value: SlotValue): void {
+    this.#saw(channel, value);
+  }
+
   #saw(leaf: Slot | Channel, value: SlotValue): void {
     for (const waiting of this.#waiting) {
       if (waiting.leaf === leaf) {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../agent/channels.ts';
-import { Mapping, quantise } from '../../agent/mapping.ts';
+import { Mapping } from '../../agent/mapping.ts';
 import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
+import { quantise } from '../../agent/target.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { slotByPath } from '../../protocol/slots.ts';
 

@@ -1,5 +1,5 @@
 /** What the frames of one batch said, as columns that are filled again for the next batch. */
-import type { FrameBatch, ReadingSink } from '../../../agent/ports.ts';
+import type { BatchReadings, FrameBatch, ReadingSink } from '../../../agent/ports.ts';
 
 /** Numbers of one entry: the frame, its list of signals, where its values begin and how far apart they are. */
 export const FRAME = 0;
@@ -10,7 +10,7 @@ export const ENTRY_SIZE = 4;
 /** In BEGIN: the frame equals the last of its identifier. */
 export const REPEATED = -1;
 
-export class Readings {
+export class Readings implements BatchReadings {
   /** Frames that carry wanted signals, in the order of the batch. */
   count = 0;
   /** Physical values of all of them; see {@link begin}. */
@@ -26,6 +26,11 @@ export class Readings {
   /** Index in the batch of the `i`th frame. */
   frame(i: number): number {
     return this.entries[i * 4]!;
+  }
+
+  /** Number of its list of signals; negative in frames that carried fewer than others of their identifier. */
+  list(i: number): number {
+    return this.entries[i * 4 + 1]!;
   }
 
   /** The wanted signals it carried, as indexes of the decoder's list. */

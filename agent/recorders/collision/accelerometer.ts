@@ -19,7 +19,7 @@ export class Accelerometer {
   readonly #at = new Float64Array(CAPACITY);
   readonly #axes: readonly Float64Array[] = [0, 1, 2].map(() => new Float64Array(CAPACITY));
   readonly #measured = [false, false, false];
-  readonly #present = [0, 0, 0];
+  readonly #present = new Float64Array(3);
   #count = 0;
   #last = Number.NEGATIVE_INFINITY;
 
@@ -28,9 +28,10 @@ export class Accelerometer {
     return this.#last;
   }
 
-  /** Acceleration in the plane at the newest sample, m/s². */
-  get plane(): number {
-    return Math.hypot(this.#present[0] as number, this.#present[1] as number);
+  /** Acceleration in the plane at the newest sample, squared, (m/s²)². */
+  get planeSquared(): number {
+    const [x, y] = [this.#present[0] as number, this.#present[1] as number];
+    return x * x + y * y;
   }
 
   /** True when the channel is one of its axes and the value was taken. */
@@ -42,7 +43,8 @@ export class Accelerometer {
     if (at !== this.#last || this.#count === 0) {
       const place = this.#count % CAPACITY;
       this.#at[place] = at;
-      for (const [index, series] of this.#axes.entries()) series[place] = this.#present[index] as number;
+      for (let index = 0; index < 3; index++)
+        (this.#axes[index] as Float64Array)[place] = this.#present[index] as number;
       this.#count++;
       this.#last = at;
     }

@@ -25,6 +25,7 @@ const side = channel('collision.side');
 const severity = channel('collision.severity');
 const tippedOver = channel('collision.tippedOver');
 const pedestrian = channel('collision.pedestrian');
+const vertical = channel('acceleration.vertical');
 /** What the car says of a crash. */
 const words: ReadonlySet<Channel> = new Set([detected, side, severity, tippedOver, pedestrian]);
 const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
@@ -105,10 +106,6 @@ export class CollisionRecorder implements Recorder {
   }
 
   channel(spoken: Channel, value: SlotValue, at: number): void {
-    if (typeof value === 'number' && this.#accelerometer.take(spoken, value, at)) {
-      this.#measure(spoken, value, at);
-      return;
-    }
     // After a restart the car says again what it has said before: that is no other crash.
     if (!words.has(spoken) || this.#spoken.get(spoken) === value) return;
     this.#spoken.set(spoken, value);
@@ -117,6 +114,10 @@ export class CollisionRecorder implements Recorder {
     else if (spoken === severity) this.#tell({ severity: value as CollisionSeverity }, at);
     else if (spoken === tippedOver && value === true) this.#collided(at, {}, { tippedOver: true });
     else if (spoken === pedestrian && value === true) this.#collided(at, {}, { pedestrian: true });
+  }
+
+  sample(axis: Channel, value: SlotValue, at: number): void {
+    if (typeof value === 'number' && this.#accelerometer.take(axis, value, at)) this.#measure(axis, value, at);
   }
 
   tick(now: number): void {
@@ -182,8 +183,10 @@ export class CollisionRecorder implements Recorder {
   }
 
   #measure(axis: Channel, value: number, at: number): void {
-    if (axis.path.endsWith('.vertical')) this.#tilt(value, at);
-    if (this.#suspected === undefined && this.#accelerometer.plane >= this.#rule.threshold) this.#suspected = at;
+    if (axis === vertical) this.#tilt(value, at);
+    const { threshold } = this.#rule;
+    if (this.#suspected === undefined && this.#accelerometer.planeSquared >= threshold * threshold)
+      this.#suspected = at;
     if (this.#suspected !== undefined && at - this.#suspected >= WINDOW) this.#judge(at);
   }
 

@@ -78,7 +78,12 @@ export function recorderRig(paths: readonly string[], store = new KeptRecords())
     },
     connect: (recorder) => {
       status.observe(recorder);
-      if (recorder.channel !== undefined) channels.observe({ channel: recorder.channel.bind(recorder) });
+      const { channel, sample } = recorder;
+      if (channel === undefined) return;
+      channels.observe({
+        channel: channel.bind(recorder),
+        ...(sample === undefined ? {} : { sample: sample.bind(recorder) }),
+      });
     },
     of: (kind) => put.filter((one) => one.kind === kind).map(({ body }) => body as never),
   };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { quantise } from '../../../../agent/mapping.ts';
+import { quantise } from '../../../../agent/target.ts';
 import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
 import { describeShared, sharedData } from '../../../shared.ts';
 import { MINUTE, Rig, type Says, SECOND, T } from './rig.ts';

@@ -1,0 +1,59 @@
+import type { Group, Mapping } from './mapping.ts';
+import type { BatchReadings, FrameBatch, FrameDecoder } from './ports.ts';
+
+/** Works the columns of one decoder into the mapping, as {@link FrameDecoder.decode} would value by value. */
+export class ColumnIntake {
+  readonly #read: (batch: FrameBatch) => BatchReadings;
+  readonly #mapping: Mapping;
+  /** By number of the decoder's list. */
+  readonly #groups: Group[] = [];
+
+  constructor(read: (batch: FrameBatch) => BatchReadings, mapping: Mapping) {
+    this.#read = read;
+    this.#mapping = mapping;
+  }
+
+  take(batch: FrameBatch): void {
+    const readings = this.#read(batch);
+    const { at } = batch;
+    const { count, values, raws } = readings;
+    const mapping = this.#mapping;
+    for (let i = 0; i < count; i++) {
+      const when = at[readings.frame(i)] as number;
+      let from = readings.begin(i);
+      if (from < 0) {
+        this.#alive(readings, i, when);
+        continue;
+      }
+      const signals = readings.signals(i);
+      if (signals.length === 0) continue;
+      const step = readings.step(i);
+      for (let k = 0; k < signals.length; k++, from += step) {
+        mapping.reading(signals[k] as number, values[from] as number, raws[from] as number, when);
+      }
+      mapping.settled(when);
+    }
+  }
+
+  #alive(readings: BatchReadings, i: number, at: number): void {
+    const list = readings.list(i);
+    if (list >= 0) {
+      let group = this.#groups[list];
+      if (group === undefined) {
+        group = this.#mapping.group(readings.signals(i));
+        this.#groups[list] = group;
+      }
+      this.#mapping.aliveTogether(group, at);
+      return;
+    }
+    const signals = readings.signals(i);
+    if (signals.length > 0) this.#mapping.alive(signals, at);
+  }
+}
+
+/** How the frames of a decoder come into the mapping. */
+export function intakeOf(decoder: FrameDecoder, mapping: Mapping): (batch: FrameBatch) => void {
+  if (decoder.read === undefined) return (batch) => decoder.decode(batch, mapping);
+  const columns = new ColumnIntake(decoder.read.bind(decoder), mapping);
+  return (batch) => columns.take(batch);
+}

@@ -1,0 +1,144 @@
+import { type Channel, channelByPath } from '../protocol/channels.ts';
+import { formatDuration } from '../protocol/duration.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { type Leaf, type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
+import { hiddenFrom } from './privacy.ts';
+import type { SourceMapping } from './profile.ts';
+
+/** What one signal feeds: a slot or channel, and how its number becomes a value. */
+export interface Target {
+  readonly leaf: Leaf;
+  /** One of the two is there. */
+  readonly slot: Slot | undefined;
+  readonly channel: Channel | undefined;
+  readonly scale: number;
+  readonly offset: number;
+  readonly quantise: Quantiser;
+  /** Raw values that are none; undefined when all are. */
+  readonly invalid: ReadonlySet<number> | undefined;
+  readonly values: ReadonlyMap<number, SlotValue> | undefined;
+  readonly rank: number;
+  readonly contest: Contest | undefined;
+  readonly position: boolean;
+  /** Milliseconds after which a value of this source is stale. */
+  readonly timeout: number;
+  /** Level of privacy from which on it is hidden. */
+  readonly hiddenFrom: number;
+  /** What was read last was no value: what was read before is not so any more. */
+  absent: boolean;
+  /** What was converted last, and what it became: most values come again in frames in which others changed. */
+  lastValue: number;
+  lastRaw: number;
+  lastConverted: SlotValue | undefined;
+}
+
+/** Several sources of one path: the best that is alive writes. */
+export interface Contest {
+  /** By rank: when the source last spoke. */
+  readonly spoke: number[];
+  /** By rank: silence after which the next may write, ms. */
+  readonly failover: readonly number[];
+}
+
+const DEFAULT_FAILOVER = 10_000;
+
+/** Gives the value nearest to another that a resolution can say. */
+type Quantiser = (value: number) => number;
+
+function quantiserOf({ resolution = 0 }: Leaf): Quantiser {
+  if (resolution === 0) return (value) => value;
+  const steps = 1 / resolution;
+  const exact = Math.round(steps);
+  // A decimal resolution has no exact double: divide by its whole inverse to get the double nearest to the decimal.
+  if (Math.abs(steps - exact) < 1e-9 * steps) return (value) => Math.round(value * exact) / exact + 0;
+  return (value) => Math.round(value / resolution) * resolution + 0;
+}
+
+/** The value nearest to `value` that the slot's resolution can say; what Status holds is what the wire carries. */
+export function quantise(slot: Leaf, value: number): number {
+  return quantiserOf(slot)(value);
+}
+
+/** What a reading says of the target; undefined when it says that there is no value, or one that cannot be. */
+export function convert(target: Target, value: number, raw: number): SlotValue | undefined {
+  if (value !== target.lastValue || raw !== target.lastRaw) {
+    target.lastConverted = converted(target, value, raw);
+    target.lastValue = value;
+    target.lastRaw = raw;
+  }
+  return target.lastConverted;
+}
+
+function converted(target: Target, value: number, raw: number): SlotValue | undefined {
+  if (target.invalid?.has(raw)) return undefined;
+  if (target.values !== undefined) return target.values.get(raw);
+  const slot = target.leaf;
+  const scaled = value * target.scale + target.offset;
+  if (slot.kind === 'flag') return scaled !== 0;
+  if (!Number.isFinite(scaled)) return undefined;
+  // Signals count time in seconds once scaled; the interface writes it out. Any other text has no number form.
+  if (slot.kind === 'text') return slot.duration === true && scaled >= 0 ? formatDuration(scaled) : undefined;
+  const quantised = target.quantise(scaled);
+  if (slot.minimum !== undefined && quantised < slot.minimum) return undefined;
+  if (slot.maximum !== undefined && quantised > slot.maximum) return undefined;
+  return quantised;
+}
+
+/** What a source of a profile feeds. Throws `configuration.wrong` for a path that is none. */
+export function compile(source: SourceMapping, contest: Contest | undefined): Target {
+  const { leaf, slot, channel } = leafOf(source.path);
+  const values = source.map === undefined ? undefined : new Map<number, SlotValue>();
+  for (const [raw, value] of Object.entries(source.map ?? {})) {
+    if (value !== null) values?.set(Number(raw), leaf.kind === 'set' && typeof value === 'string' ? [value] : value);
+  }
+  return {
+    leaf,
+    slot,
+    channel,
+    scale: source.scale,
+    offset: source.offset,
+    quantise: quantiserOf(leaf),
+    invalid: source.invalid.length === 0 ? undefined : new Set(source.invalid),
+    values,
+    rank: source.priority,
+    contest,
+    position: slot?.path.startsWith('lastPosition.') ?? false,
+    timeout: source.timeout ?? Number.POSITIVE_INFINITY,
+    hiddenFrom: hiddenFrom(leaf.path),
+    absent: false,
+    // No reading equals them.
+    lastValue: Number.NaN,
+    lastRaw: Number.NaN,
+    lastConverted: undefined,
+  };
+}
+
+/** The paths that have several sources, and what is between these. */
+export function contestsOf(sources: readonly SourceMapping[]): Map<string, Contest> {
+  const failover = new Map<string, number[]>();
+  for (const source of sources) {
+    const ranks = failover.get(source.path) ?? [];
+    ranks[source.priority] = source.failover ?? DEFAULT_FAILOVER;
+    failover.set(source.path, ranks);
+  }
+  const contests = new Map<string, Contest>();
+  for (const [path, ranks] of failover) {
+    if (ranks.length < 2) continue;
+    contests.set(path, { spoke: ranks.map(() => Number.NEGATIVE_INFINITY), failover: ranks });
+  }
+  return contests;
+}
+
+function leafOf(path: string): Pick<Target, 'leaf' | 'slot' | 'channel'> {
+  const channel = channelByPath.get(path);
+  if (channel !== undefined) return { leaf: channel, slot: undefined, channel };
+  const slot = slotOf(path);
+  return { leaf: slot, slot, channel };
+}
+
+/** Throws `configuration.wrong` for a path that Status does not have. */
+export function slotOf(path: string): Slot {
+  const slot = slotByPath.get(path);
+  if (slot === undefined) throw new VigieError('configuration.wrong', `Status has no path ${path}`);
+  return slot;
+}

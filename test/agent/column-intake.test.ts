@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { BEGIN, ENTRY_SIZE, FRAME, LIST, REPEATED, Readings, STEP } from '../../adapters/can/dbc/readings.ts';
+import { Channels } from '../../agent/channels.ts';
+import { intakeOf } from '../../agent/column-intake.ts';
+import { Mapping } from '../../agent/mapping.ts';
+import type { FrameBatch, FrameDecoder } from '../../agent/ports.ts';
+import type { SourceMapping } from '../../agent/profile.ts';
+import { Status } from '../../agent/status.ts';
+import { channels as allChannels } from '../../protocol/channels.ts';
+import { slots } from '../../protocol/slots.ts';
+
+const T = Date.UTC(2026, 0, 1);
+
+function source(path: string, rest: Partial<SourceMapping> = {}): SourceMapping {
+  return { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0, ...rest };
+}
+
+const sources = [
+  source('privacy.state', { map: { 0: 'None', 1: 'Geolocation', 2: 'Full' } }),
+  source('kinetic.speed', { signal: 'wheels', timeout: 1_000, failover: 40, invalid: [3] }),
+  source('odometer.mileage'),
+  source('kinetic.speed', { signal: 'gearbox', timeout: 2_000, priority: 1 }),
+  source('lastPosition.latitude'),
+  source('lastPosition.longitude'),
+  source('alerts.FuelLevelLow', { invalid: [2] }),
+  source('acceleration.lateral', { scale: 0.1 }),
+  source('doorsState.lockedStates', { map: { 0: ['Unlocked'], 1: 'Locked' } }),
+  // A second path of the same signal.
+  source('kinetic.moving', { signal: 'wheels' }),
+];
+
+/** Signals that come together, by number of the list. */
+const lists = [[0], [1, 2], [3], [4, 5], [6, 7], [8, 2]];
+
+/** A frame: its list and its values, none when it repeats the frame before; some lack the last signal. */
+const frame = fc.record({
+  list: fc.nat(lists.length - 1),
+  values: fc.option(fc.tuple(fc.nat(3), fc.nat(3)), { nil: undefined }),
+  fewer: fc.boolean(),
+});
+type Frame = typeof frame extends fc.Arbitrary<infer F> ? F : never;
+
+/** Says in turn what each batch of the script has. */
+class ScriptedDecoder implements FrameDecoder {
+  readonly #script: readonly (readonly Frame[])[];
+  #next = 0;
+  readonly #readings = new Readings();
+
+  constructor(script: readonly (readonly Frame[])[]) {
+    this.#script = script;
+  }
+
+  decode(batch: FrameBatch, sink: Mapping): void {
+    this.read().deliver(batch, sink);
+  }
+
+  read(): Readings {
+    const readings = this.#readings;
+    const frames = this.#script[this.#next++] ?? [];
+    readings.clear(frames.length);
+    readings.lists = lists;
+    readings.count = frames.length;
+    let end = 0;
+    for (const [i, { list, values, fewer }] of frames.entries()) {
+      const entry = i * ENTRY_SIZE;
+      const signals = lists[list] as number[];
+      readings.entries[entry + FRAME] = i;
+      readings.entries[entry + LIST] = list;
+      if (fewer) {
+        readings.fewer.push(signals.slice(0, -1));
+        readings.entries[entry + LIST] = -readings.fewer.length;
+      }
+      readings.entries[entry + BEGIN] = values === undefined ? REPEATED : end;
+      readings.entries[entry + STEP] = 1;
+      if (values === undefined) continue;
+      readings.reserve(end + 2);
+      for (const value of values) {
+        readings.values[end] = value;
+        readings.raws[end++] = value;
+      }
+    }
+    return readings;
+  }
+}
+
+function play(script: readonly (readonly Frame[])[], columns: boolean) {
+  const status = new Status();
+  const channels = new Channels();
+  const told: unknown[] = [];
+  const mapping = new Mapping(status, channels, {
+    name: 'test',
+    sources,
+    constants: { 'energies.Electric.subType': 'ElectricEnergy' },
+    telemetry: {},
+    waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
+    commands: {},
+  });
+  status.observe({
+    changed: ({ path }, value, previous, at) => told.push([path, value, previous, at]),
+    removed: ({ path }, previous, at) => told.push(['removed', path, previous, at]),
+  });
+  channels.observe({
+    channel: ({ path }, value, at) => told.push([path, value, at]),
+    sample: ({ path }, value, at) => told.push(['sample', path, value, at]),
+  });
+  const decoder = new ScriptedDecoder(script);
+  const take = columns ? intakeOf(decoder, mapping) : (batch: FrameBatch) => decoder.decode(batch, mapping);
+  for (const [n, frames] of script.entries()) {
+    const at = Float64Array.from(frames, (_, i) => T + n * 100 + i * 7);
+    take({ count: frames.length, at } as unknown as FrameBatch);
+  }
+  return {
+    told,
+    readings: mapping.readings,
+    rejected: mapping.rejected,
+    seen: slots.map((slot) => status.seenAt(slot)),
+    heard: allChannels.map((channel) => [channels.value(channel), channels.seenAt(channel)]),
+    contents: status.contents(),
+  };
+}
+
+test('columns say to Status and channels what value by value is said', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(frame, { maxLength: 12 }), { maxLength: 8 }), (script) => {
+      expect(play(script, true)).toEqual(play(script, false));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a decoder without columns is taken value by value', () => {
+  const script = [[{ list: 2, values: [2, 0] as [number, number], fewer: false }]];
+  const decoder = new ScriptedDecoder(script);
+  const status = new Status();
+  const mapping = new Mapping(status, new Channels(), {
+    name: 'test',
+    sources,
+    constants: {},
+    telemetry: {},
+    waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
+    commands: {},
+  });
+  const take = intakeOf({ decode: (batch) => decoder.decode(batch, mapping) }, mapping);
+  take({ count: 1, at: Float64Array.of(T) } as unknown as FrameBatch);
+  expect(status.contents().kinetic).toMatchObject({ speed: 2 });
+});
