@@ -18,6 +18,8 @@ export async function bundleForTarget(target: Target, outfile: string): Promise<
   await build({
     ...common,
     absWorkingDir: root,
+    // Paths below the project whatever they lead to: they are in the script, and the plugin goes by them.
+    preserveSymlinks: true,
     entryPoints: [join(here, 'embedded/main.ts')],
     outfile,
     format: 'cjs',

@@ -12,6 +12,9 @@ const moments = ['Accepted', 'SentToVehicle', 'Success', 'readings after it'] as
 /** Messages after a result until the power goes, at the last of the moments. */
 const FURTHER = 3;
 
+/** What the agent says when it has reached its broker. */
+export const LINK_UP: RegExp = /"event":"link up"/;
+
 export interface Site {
   readonly platform: Platform;
   readonly disks: Disks;
@@ -51,8 +54,7 @@ export async function bootAgent({ platform, disks, cloud, port }: Site): Promise
   const machine = await Machine.boot(platform, disks);
   cloud.heard = () => machine.nudge();
   await machine.run('car >/dev/null 2>&1 & true');
-  await machine.start('vigie', `VIGIE_MQTT_URL=mqtt://10.0.2.2:${port} vigie run -c /opt/car/vigie.yaml`);
-  await machine.says(/^vigie: .*link up/);
+  await machine.start('vigie', `VIGIE_MQTT_URL=mqtt://10.0.2.2:${port} vigie run -c /opt/car/vigie.yaml`, LINK_UP);
   return machine;
 }
 

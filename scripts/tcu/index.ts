@@ -15,7 +15,7 @@ import { withFreePorts } from '../../test/rig/daemon.ts';
 import { MosquittoRig } from '../../test/rig/mosquitto.ts';
 import { makeExecutable } from '../package/executable.ts';
 import { Cloud } from './cloud.ts';
-import { cutPower } from './cuts.ts';
+import { cutPower, LINK_UP } from './cuts.ts';
 import { type Disks, makeCar, makeDisks } from './disks.ts';
 import { distributionFor } from './distribution.ts';
 import { Machine } from './machine.ts';
@@ -26,8 +26,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const began = performance.now();
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { cuts: { type: 'string', default: '10' } },
+  options: { cuts: { type: 'string', default: '10' }, console: { type: 'boolean', default: false } },
 });
+Machine.shown = values.console;
 const cuts = Number(values.cuts);
 const wanted = platforms.filter(({ name }) =>
   positionals.length === 0 ? name === 'arm64' : positionals.includes(name),
@@ -35,7 +36,7 @@ const wanted = platforms.filter(({ name }) =>
 let [passed, failed] = [0, 0];
 
 if (!Number.isInteger(cuts) || cuts < 0 || wanted.length < Math.max(1, positionals.length)) {
-  console.error(`usage: npm run test:tcu -- [${platforms.map(({ name }) => name).join('] [')}] [--cuts N]`);
+  console.error(`usage: npm run test:tcu -- [${platforms.map(({ name }) => name).join('] [')}] [--cuts N] [--console]`);
   process.exitCode = 2;
 } else {
   for (const platform of wanted) await check(`${platform.name}: the test`, () => run(platform));
@@ -72,12 +73,10 @@ async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise
   const machine = await Machine.boot(platform, disks, port);
   tell('the kernel is up');
   await machine.run('car >/dev/null 2>&1 & true');
-  await machine.start('broker', 'mosquitto -c /opt/car/mosquitto.conf');
-  await machine.says(/^broker: .*running/);
-  await machine.start('vigie', 'vigie run -c /opt/car/vigie.yaml');
+  await machine.start('broker', 'mosquitto -c /opt/car/mosquitto.conf', /running$/);
   const cloud = await Cloud.connect(`mqtt://127.0.0.1:${port}`, keys);
   cloud.heard = () => machine.nudge();
-  await machine.says(/^vigie: .*link up/);
+  await machine.start('vigie', 'vigie run -c /opt/car/vigie.yaml', LINK_UP);
   tell('the agent is connected');
   for (const [sentence, act] of Object.entries(scenario)) {
     await check(`${platform.name}: ${sentence}`, () => act(machine, cloud));

@@ -9,6 +9,8 @@ import type { Platform } from './platforms.ts';
 const PATIENCE = 300_000;
 
 export class Machine {
+  /** Whether every line of every console is shown as it comes, on standard error. */
+  static shown = false;
   /** Every line of the console so far. */
   readonly lines: string[] = [];
   readonly #process: ChildProcess;
@@ -19,6 +21,7 @@ export class Machine {
     this.#process = process;
     createInterface({ input: process.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       this.lines.push(line.trimEnd());
+      if (Machine.shown) console.error(`  | ${line.trimEnd()}`);
       this.#tell();
     });
     process.once('exit', () => this.#tell());
@@ -89,7 +92,14 @@ export class Machine {
       };
       const timer = setTimeout(() => fail('nothing came'), patience);
       const look = (): void => {
-        const found = find();
+        let found: T | undefined;
+        try {
+          found = find();
+        } catch (error) {
+          leave();
+          reject(error);
+          return;
+        }
         if (found !== undefined) {
           leave();
           resolve(found);
@@ -116,10 +126,22 @@ export class Machine {
     return words;
   }
 
-  /** Starts a program in the unit, which goes on by itself; its lines come with a name before them. */
-  async start(name: string, line: string): Promise<void> {
+  /**
+   * Starts a program in the unit, which goes on by itself; its lines come with a name before them. Resolves with the
+   * first line that matches `ready`.
+   * @throws Error when the program ends before that
+   */
+  async start(name: string, line: string, ready: RegExp): Promise<string> {
+    const from = this.lines.length;
     const told = `while IFS= read -r words; do echo "${name}: $words"; done >/dev/console`;
-    await this.run(`{ ${line} 2>&1 | ${told}; } & true`);
+    await this.run(`{ { ${line}; echo "ended with $?"; } 2>&1 | ${told}; } & true`);
+    const ended = `${name}: ended with `;
+    return this.until(`${name} to say ${ready}`, () => {
+      const said = this.lines.slice(from).filter((words) => words.startsWith(`${name}: `));
+      const end = said.find((words) => words.startsWith(ended));
+      if (end !== undefined) throw new Error(said.join('\n'));
+      return said.find((words) => ready.test(words));
+    });
   }
 
   /** As pulling the plug: nothing of it has a chance to do anything any more. */
