@@ -101,6 +101,7 @@ export class Agent implements LinkEvents {
     this.#mapping.resume();
     this.#pipeline.monitors.recall(ports.memory, clock.now());
     const monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
+    monitors.recall(ports.memory);
     this.monitors = monitors;
     this.#callbacks = new Callbacks({
       clock,
@@ -301,6 +302,7 @@ export class Agent implements LinkEvents {
   *#states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#recollection.states();
     yield* this.#pipeline.monitors.states();
+    yield* this.monitors.states();
     yield* this.#callbacks.states();
     yield* this.#power.states();
     yield* this.#inbox.states();

@@ -49,7 +49,7 @@ export interface CarOptions {
   readonly callbacks?: Partial<DeliveryBounds>;
   /** The interface that the car serves. */
   readonly http?: InterfaceOptions['http'];
-  /** Monitors that come with the configuration. */
+  /** Monitors that are written in the configuration; absent: those that were before go on. */
   readonly monitors?: readonly GivenMonitor[];
   readonly service?: CarService;
   /** Called with each message the broker has acknowledged. */
@@ -132,7 +132,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
     },
   );
   agent.start();
-  await agent.monitors.take(options.monitors ?? []);
+  if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const { http } = options;
   const commands = trust !== undefined && options.sender !== undefined;
   const served =

@@ -5,6 +5,7 @@ import { checkInputs } from '../config/inputs.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { checkMonitors } from './monitors.ts';
 import { formatOf, Lines } from './output.ts';
 import { inspectVehicle, readDbc } from './vehicle.ts';
 
@@ -49,7 +50,7 @@ async function check(options: Options): Promise<void> {
     if (configuration !== undefined) {
       const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
       found.push(...faults, ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)));
-      found.push(...checkRecords(configuration.data));
+      found.push(...checkMonitors(configuration.monitors), ...checkRecords(configuration.data));
     }
   }
   for (const name of profile) found.push(...inspectVehicle(name).diagnostics);

@@ -16,6 +16,7 @@ import { couriersOf } from './couriers.ts';
 import { makeDirectory, takeDirectory } from './directory.ts';
 import { Configurations } from './generation.ts';
 import { startMinimal } from './minimal.ts';
+import { writtenMonitors } from './monitors.ts';
 import { complain } from './output.ts';
 import { Service, Starts } from './service.ts';
 import { untilSignal } from './signals.ts';
@@ -147,6 +148,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
   const { sources, readings, sender, close } = sourcesOf({ ...configuration, ...recording }, vehicle, clock, log);
   const trust = configuration.commands?.trust;
   const { http } = configuration;
+  const monitors = writtenMonitors(configuration.monitors, log);
   const options = {
     vin: configuration.vin,
     vehicle,
@@ -161,6 +163,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     couriers: couriersOf(configuration.callbacks, () => clock.now()),
     callbacks: { waiting: configuration.callbacks.waiting },
     ...(http === undefined ? {} : { http }),
+    ...(monitors === undefined ? {} : { monitors }),
     log,
     clock,
     published: service.published,

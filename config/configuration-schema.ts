@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, duration, format, line, listOf, NAME, number, size, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
+import { monitorsSchema } from './monitors.ts';
 
 /** The configuration format that this version reads. */
 export const configurationVersion = 1;
@@ -170,6 +171,7 @@ export const configurationSchema = closed(
     ),
     http: Type.Optional(httpSchema),
     callbacks: Type.Optional(callbacksSchema),
+    monitors: Type.Optional(monitorsSchema),
     log: Type.Optional(
       closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'What people can read'),
     ),

@@ -14,6 +14,7 @@ import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
 import { type HttpConfiguration, readHttp } from './http.ts';
 import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
+import { type MonitorsConfiguration, readMonitorsSection } from './monitors.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
 import { readDuration, readSize } from './quantities.ts';
 import { credentialPath, readService, type ServiceConfiguration } from './service.ts';
@@ -44,6 +45,8 @@ export interface Configuration extends ServiceConfiguration {
   readonly http?: HttpConfiguration;
   /** How far notifications may go. */
   readonly callbacks: CallbacksConfiguration;
+  /** Absent: none are written down on the unit. */
+  readonly monitors?: MonitorsConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
@@ -97,6 +100,7 @@ function readConfiguration(
     findings.error('/outbox/limit', 'too little to keep what must not be lost', 'write at least 1MiB');
   }
   const http = readHttp(input.http, beside, findings);
+  const monitors = readMonitorsSection(input.monitors, beside, findings);
   if (trust !== undefined) reportUnreadable(beside(trust), '/commands/trust', findings, 'make it with `vigie keys`');
   return {
     file,
@@ -113,6 +117,7 @@ function readConfiguration(
     ...readService(input, beside, findings),
     ...(http === undefined ? {} : { http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),
+    ...(monitors === undefined ? {} : { monitors }),
     log: { level: level ?? configurationDefaults.log.level },
   };
 }

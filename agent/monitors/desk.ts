@@ -1,7 +1,7 @@
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Monitor, MonitorStatus } from '../../protocol/schema/monitor.ts';
-import type { Clock, Log, Publisher } from '../ports.ts';
+import type { Clock, Log, Memory, Publisher } from '../ports.ts';
 import type { Monitors } from './monitors.ts';
 
 /** A monitor by its id and what it watches, as a file or another sender gives it. */
@@ -10,6 +10,9 @@ export interface GivenMonitor {
   readonly monitor: unknown;
   readonly status?: MonitorStatus;
 }
+
+/** Key of the ids of those that came with the configuration. */
+const WRITTEN = 'monitors/written';
 
 /**
  * Where monitors are given and taken, whoever asks: a signed command, a file, the HTTP interface. Each change is told
@@ -22,6 +25,9 @@ export class MonitorDesk {
   readonly #log: Log;
   /** Version that the cloud was told of last. */
   #told: number;
+  /** Ids of those that came with the configuration and that nobody else gave since. */
+  #written = new Set<string>();
+  #writtenChanged = false;
 
   constructor(monitors: Monitors, parts: { publisher: Publisher; clock: Clock; log: Log }) {
     this.#monitors = monitors;
@@ -42,6 +48,7 @@ export class MonitorDesk {
   /** As {@link Monitors.put}; resolves when it is on disk. Rejects with `store.failed` when the disk refuses. */
   async put(id: string, input: unknown, status?: MonitorStatus): Promise<Monitor> {
     const monitor = this.#monitors.put(id, input, this.#clock.now(), status);
+    this.#disown(id);
     await this.#tell();
     return monitor;
   }
@@ -56,20 +63,50 @@ export class MonitorDesk {
   /** Resolves when it is on disk; false: there was none. */
   async remove(id: string): Promise<boolean> {
     const found = this.#monitors.remove(id);
+    this.#disown(id);
     await this.#tell();
     return found;
   }
 
-  /** Takes monitors that came with the configuration; what is wrong with one is said and keeps no other away. */
+  /**
+   * Takes the monitors that are written in the configuration: those that were and are no longer go, and nothing else
+   * does. An id that somebody else gave a monitor to stays theirs. What is wrong with one is said and keeps no other
+   * away; the one of before goes on.
+   */
   async take(given: readonly GivenMonitor[]): Promise<void> {
+    const before = this.#written;
+    const written = new Set<string>();
     for (const { monitorId, monitor, status } of given) {
+      const refuse = (error: string): void => this.#log.error('a monitor is not taken', { monitorId, error });
+      if (!before.has(monitorId) && this.get(monitorId) !== undefined) {
+        refuse('somebody else gave the monitor that has this id');
+        continue;
+      }
       try {
         this.#monitors.put(monitorId, monitor, this.#clock.now(), status);
+        written.add(monitorId);
       } catch (error) {
-        this.#log.error('a monitor is not taken', { monitorId, error: (error as Error).message });
+        refuse((error as Error).message);
+        if (before.has(monitorId)) written.add(monitorId);
       }
     }
+    for (const id of before) if (!written.has(id)) this.#monitors.remove(id);
+    this.#written = written;
+    this.#writtenChanged = true;
     await this.#tell();
+  }
+
+  /** What changed since it was asked last, in the commits of the monitors themselves. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (!this.#writtenChanged) return;
+    this.#writtenChanged = false;
+    yield [WRITTEN, this.#written.size === 0 ? undefined : [...this.#written]];
+  }
+
+  /** Takes up what an earlier run kept. */
+  recall(memory: Pick<Memory, 'recall'>): void {
+    const written = memory.recall(WRITTEN);
+    if (Array.isArray(written)) this.#written = new Set(written.map(String).filter((id) => this.get(id) !== undefined));
   }
 
   /** Carries out a command of kind `Monitor`. */
@@ -80,6 +117,11 @@ export class MonitorDesk {
     else if (remove === true) await this.remove(monitorId);
     else throw new VigieError('command.malformed', 'it gives no monitor and no status, and removes none');
   };
+
+  /** Somebody else decides about this one now. */
+  #disown(id: string): void {
+    if (this.#written.delete(id)) this.#writtenChanged = true;
+  }
 
   async #tell(): Promise<void> {
     const { version, list } = this.#monitors;

@@ -11981,7 +11981,7 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate20.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate21;
-var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "others": { "type": "array", "items": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "crl": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientCa": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientId": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "fleets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "certificate": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "audience": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "jwks": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keys": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "subjects": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "clientIds": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "label": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "pictures": { "type": "array", "items": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
+var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "others": { "type": "array", "items": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "crl": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientCa": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientId": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "fleets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "certificate": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "audience": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "jwks": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keys": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "subjects": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "clientIds": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "label": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "pictures": { "type": "array", "items": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
 var pattern197 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern202 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern204 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -14450,24 +14450,23 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.log !== void 0) {
-      let data94 = data.log;
-      if (data94 && typeof data94 == "object" && !Array.isArray(data94)) {
-        for (const key17 in data94) {
-          if (!(key17 === "level")) {
-            const err224 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err224];
-            } else {
-              vErrors.push(err224);
-            }
-            errors++;
-          }
+    if (data.monitors !== void 0) {
+      let data94 = data.monitors;
+      if (!data94 || typeof data94 != "object") {
+        const err224 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema32.properties.monitors.type }, message: "must be object,array" };
+        if (vErrors === null) {
+          vErrors = [err224];
+        } else {
+          vErrors.push(err224);
         }
-        if (data94.level !== void 0) {
-          let data95 = data94.level;
-          if (typeof data95 !== "string") {
-            const err225 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+        errors++;
+      }
+      if (Array.isArray(data94)) {
+        const len9 = data94.length;
+        for (let i9 = 0; i9 < len9; i9++) {
+          let data95 = data94[i9];
+          if (!(data95 && typeof data95 == "object" && !Array.isArray(data95))) {
+            const err225 = { instancePath: instancePath + "/monitors/" + i9, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
               vErrors = [err225];
             } else {
@@ -14475,32 +14474,104 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (!(data95 === "error" || data95 === "warn" || data95 === "info")) {
-            const err226 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema32.properties.log.properties.level.enum }, message: "must be equal to one of the allowed values" };
+        }
+      }
+      if (data94 && typeof data94 == "object" && !Array.isArray(data94)) {
+        if (data94.file === void 0) {
+          const err226 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" }, message: "must have required property 'file'" };
+          if (vErrors === null) {
+            vErrors = [err226];
+          } else {
+            vErrors.push(err226);
+          }
+          errors++;
+        }
+        for (const key17 in data94) {
+          if (!(key17 === "file")) {
+            const err227 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
-              vErrors = [err226];
+              vErrors = [err227];
             } else {
-              vErrors.push(err226);
+              vErrors.push(err227);
+            }
+            errors++;
+          }
+        }
+        if (data94.file !== void 0) {
+          let data96 = data94.file;
+          if (typeof data96 === "string") {
+            if (!pattern5.test(data96)) {
+              const err228 = { instancePath: instancePath + "/monitors/file", schemaPath: "#/properties/monitors/properties/file/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+              if (vErrors === null) {
+                vErrors = [err228];
+              } else {
+                vErrors.push(err228);
+              }
+              errors++;
+            }
+          } else {
+            const err229 = { instancePath: instancePath + "/monitors/file", schemaPath: "#/properties/monitors/properties/file/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err229];
+            } else {
+              vErrors.push(err229);
+            }
+            errors++;
+          }
+        }
+      }
+    }
+    if (data.log !== void 0) {
+      let data97 = data.log;
+      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
+        for (const key18 in data97) {
+          if (!(key18 === "level")) {
+            const err230 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err230];
+            } else {
+              vErrors.push(err230);
+            }
+            errors++;
+          }
+        }
+        if (data97.level !== void 0) {
+          let data98 = data97.level;
+          if (typeof data98 !== "string") {
+            const err231 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err231];
+            } else {
+              vErrors.push(err231);
+            }
+            errors++;
+          }
+          if (!(data98 === "error" || data98 === "warn" || data98 === "info")) {
+            const err232 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema32.properties.log.properties.level.enum }, message: "must be equal to one of the allowed values" };
+            if (vErrors === null) {
+              vErrors = [err232];
+            } else {
+              vErrors.push(err232);
             }
             errors++;
           }
         }
       } else {
-        const err227 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err233 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err227];
+          vErrors = [err233];
         } else {
-          vErrors.push(err227);
+          vErrors.push(err233);
         }
         errors++;
       }
     }
   } else {
-    const err228 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err234 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err228];
+      vErrors = [err234];
     } else {
-      vErrors.push(err228);
+      vErrors.push(err234);
     }
     errors++;
   }

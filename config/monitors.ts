@@ -1,0 +1,135 @@
+/** Monitors that people write down: the `monitors` section of vigie.yaml, and files of them. */
+import Type from 'typebox';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { readDelivery } from '../protocol/schema/callback.ts';
+import {
+  compileMonitor,
+  MONITORS,
+  type MonitorStatus,
+  monitorIdPattern,
+  monitorStatuses,
+} from '../protocol/schema/monitor.ts';
+import { readYamlFile } from './document.ts';
+import { quoted } from './faults.ts';
+import { line } from './fields.ts';
+import { Findings, pointer } from './findings.ts';
+import { suggestion } from './nearest.ts';
+
+type MonitorsInput = { readonly file: string } | readonly object[];
+
+/** A list in place, or the name of a file; what is in an entry is checked by {@link readMonitors}. */
+export const monitorsSchema = Type.Unsafe<MonitorsInput>({
+  type: ['object', 'array'],
+  properties: { file: line('A file of monitors', { expected: 'the path of a file' }) },
+  required: ['file'],
+  additionalProperties: false,
+  items: { type: 'object', 'x-expected': 'a monitor: monitorId and monitor' },
+  description: 'Rules that the car watches: a list of `monitorId`, `monitor` and `status`, or `file` with such a list',
+  'x-expected': 'a list of monitors, or `file: monitors.yaml`',
+});
+
+/** A monitor as somebody wrote it; `monitor` has been checked. */
+export interface WrittenMonitor {
+  readonly monitorId: string;
+  readonly monitor: unknown;
+  readonly status?: MonitorStatus;
+}
+
+/** Where the monitors of a unit are written; the path is absolute. A file is read when it is needed. */
+export type MonitorsConfiguration = { readonly file: string } | { readonly list: readonly WrittenMonitor[] };
+
+/** Reads `monitors`; `beside` makes a path absolute. */
+export function readMonitorsSection(
+  input: MonitorsInput | undefined,
+  beside: (path: string) => string,
+  findings: Findings,
+): MonitorsConfiguration | undefined {
+  if (input === undefined || !findings.sound('/monitors')) return undefined;
+  if ('file' in input) return { file: beside(input.file) };
+  return { list: readMonitors(input, '/monitors', findings) };
+}
+
+export interface MonitorsReading {
+  /** Undefined when a finding is an error. */
+  readonly monitors?: readonly WrittenMonitor[];
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Reads a file (YAML or JSON) with one monitor or a list of them, each as the interface shows it: `monitorId`, `monitor`
+ * and perhaps `status`. Throws nothing for bad content: every fault is a finding with its line. With `id` the file may
+ * also be what is sent to the interface, a MonitorParameter alone, which gets this id.
+ */
+export function readMonitorsFile(path: string, id?: string): MonitorsReading {
+  const { contents, diagnostics } = readYamlFile(path);
+  if (contents === undefined) return { diagnostics };
+  const findings = new Findings(path, contents.lines);
+  findings.take(diagnostics);
+  const { data } = contents;
+  const bare = id !== undefined && isMap(data) && 'triggerParam' in data;
+  const monitors = bare
+    ? readMonitor({ monitorId: id, monitor: data }, '', '', findings)
+    : Array.isArray(data)
+      ? readMonitors(data, '', findings)
+      : readMonitor(data, '', '/monitor', findings);
+  return { ...(findings.failed ? {} : { monitors }), diagnostics: findings.sorted() };
+}
+
+/** The monitors of a list; entries with faults are reported and left out. */
+function readMonitors(list: readonly unknown[], at: string, findings: Findings): WrittenMonitor[] {
+  if (list.length > MONITORS) {
+    findings.error(at, `${list.length} monitors are more than a car watches`, `keep at most ${MONITORS}`);
+  }
+  const ids = new Set<string>();
+  return list.flatMap((entry, index) => {
+    const place = at + pointer(index);
+    const read = readMonitor(entry, place, `${place}/monitor`, findings);
+    for (const { monitorId } of read) {
+      if (ids.has(monitorId)) findings.error(`${place}/monitorId`, `${quoted(monitorId)} is there twice`);
+      ids.add(monitorId);
+    }
+    return read;
+  });
+}
+
+/** Members of the interface's Monitor that only its reader needs. */
+const shown: readonly string[] = ['_links', 'createdAt', 'updatedAt'];
+const members: readonly string[] = ['monitorId', 'monitor', 'status'];
+
+/** None or one; `within` is the place of its MonitorParameter. */
+function readMonitor(entry: unknown, at: string, within: string, findings: Findings): WrittenMonitor[] {
+  if (!isMap(entry)) {
+    findings.error(at, 'this is no monitor', 'write monitorId and monitor');
+    return [];
+  }
+  for (const name of Object.keys(entry)) {
+    if (members.includes(name) || shown.includes(name)) continue;
+    const fix = suggestion(name, members) ?? `known here: ${members.join(', ')}`;
+    findings.error(at + pointer(name), `unknown member ${quoted(name)}`, fix);
+  }
+  const { monitorId, monitor, status } = entry;
+  const named = typeof monitorId === 'string' && new RegExp(monitorIdPattern).test(monitorId);
+  if (!named) findings.error(`${at}/monitorId`, 'a monitor needs a monitorId: 1 to 64 letters, digits, - and _');
+  const known = status === undefined ? undefined : monitorStatuses.find((one) => one === status);
+  if (status !== undefined && known === undefined) {
+    findings.error(`${at}/status`, `status must be one of ${monitorStatuses.join(', ')}`);
+  }
+  try {
+    readDelivery(compileMonitor(monitor).parameter.delivery);
+  } catch (error) {
+    if (!(error instanceof VigieError)) throw error;
+    findings.error(within + placeOf(error.where ?? ''), error.message);
+    return [];
+  }
+  return named ? [{ monitorId, monitor, ...(known === undefined ? {} : { status: known }) }] : [];
+}
+
+/** A member as monitors name it, `triggerParam.triggers[2].name`, as a pointer. */
+function placeOf(where: string): string {
+  return pointer(...where.split(/[.[\]]+/).filter((step) => step !== ''));
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

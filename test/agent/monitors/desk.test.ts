@@ -1,0 +1,155 @@
+/** Monitors that are written in the configuration, beside those that others give. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { MonitorDesk } from '../../../agent/monitors/desk.ts';
+import type { Monitors } from '../../../agent/monitors/monitors.ts';
+import type { Publisher } from '../../../agent/ports.ts';
+import type { MonitorList } from '../../../protocol/schema/monitor.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
+import { MonitorRig } from './rig.ts';
+
+const speeding = (value = 130) => ({
+  label: 'fast',
+  triggerParam: {
+    triggers: [{ name: 'fast', data: { data: 'vehicle.kinetic.speed', op: 'greaterThan', value: [String(value)] } }],
+    boolExp: 'fast',
+  },
+});
+
+const clock = new VirtualClock();
+let rig: MonitorRig;
+let memory: KeptMemory;
+let desk: MonitorDesk;
+/** What went up to the cloud. */
+let told: MonitorList[];
+let refused: { event: string; fields: unknown }[];
+
+/** The desk of a run: monitors and what it knows of them, from what was committed. */
+function open(monitors: Monitors): void {
+  const publisher: Publisher = {
+    put: () => undefined,
+    secure: async (_kind, body) => {
+      told.push(body as MonitorList);
+    },
+  };
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (event: string, fields?: unknown) => void refused.push({ event, fields }),
+  };
+  desk = new MonitorDesk(monitors, { publisher, clock, log });
+  desk.recall(memory);
+  memory.keep(() => desk.states());
+}
+
+/** The power is cut after a commit, and comes back. */
+function restart(): void {
+  memory.commit();
+  clock.advance(60_000);
+  rig.restart(clock.now());
+  open(rig.monitors);
+}
+
+const ids = (): string[] => desk.all.map(({ monitorId }) => monitorId).sort();
+
+beforeEach(() => {
+  rig = new MonitorRig();
+  memory = new KeptMemory();
+  told = [];
+  refused = [];
+  open(rig.monitors);
+});
+
+describe('monitors of the configuration', () => {
+  test('are watched, told to the cloud once, and the same again after a restart changes nothing', async () => {
+    const written = [
+      { monitorId: 'a', monitor: speeding() },
+      { monitorId: 'b', monitor: speeding(50), status: 'Paused' as const },
+    ];
+    await desk.take(written);
+    expect(told).toMatchObject([
+      {
+        monitors: [
+          { monitorId: 'a', status: 'Running' },
+          { monitorId: 'b', status: 'Paused' },
+        ],
+      },
+    ]);
+    const before = desk.all;
+    restart();
+    await desk.take(written);
+    expect(desk.all).toEqual(before);
+    expect(told).toHaveLength(1);
+  });
+
+  test('change and go with it, over restarts, and nobody else’s do', async () => {
+    await desk.put('cloud', speeding());
+    await desk.take([
+      { monitorId: 'a', monitor: speeding() },
+      { monitorId: 'b', monitor: speeding() },
+    ]);
+    restart();
+    await desk.take([{ monitorId: 'b', monitor: speeding(90) }]);
+    expect(ids()).toEqual(['b', 'cloud']);
+    expect(desk.get('b')?.monitor).toMatchObject(speeding(90));
+    restart();
+    await desk.take([]);
+    expect(ids()).toEqual(['cloud']);
+    restart();
+    await desk.take([{ monitorId: 'a', monitor: speeding() }]);
+    expect(ids()).toEqual(['a', 'cloud']);
+    expect(refused).toEqual([]);
+  });
+
+  test('do not take over a monitor that somebody else gave', async () => {
+    await desk.put('mine', speeding(80));
+    await desk.take([{ monitorId: 'mine', monitor: speeding() }]);
+    expect(desk.get('mine')?.monitor).toMatchObject(speeding(80));
+    expect(refused).toMatchObject([{ fields: { monitorId: 'mine', error: expect.stringContaining('somebody else') } }]);
+    restart();
+    await desk.take([]);
+    expect(ids()).toEqual(['mine']);
+  });
+
+  test('belong to whoever replaces them, and come again when somebody removes them', async () => {
+    const written = [
+      { monitorId: 'a', monitor: speeding() },
+      { monitorId: 'b', monitor: speeding() },
+    ];
+    await desk.take(written);
+    await desk.put('a', speeding(70));
+    await desk.remove('b');
+    restart();
+    await desk.take(written);
+    expect(desk.get('a')?.monitor).toMatchObject(speeding(70));
+    expect(ids()).toEqual(['a', 'b']);
+    restart();
+    await desk.take([]);
+    expect(ids()).toEqual(['a']);
+  });
+
+  test('stay paused when a command paused them, unless the configuration says otherwise', async () => {
+    const written = { monitorId: 'a', monitor: speeding() };
+    await desk.take([written]);
+    await desk.setStatus('a', 'Paused');
+    restart();
+    await desk.take([written]);
+    expect(desk.get('a')?.status).toBe('Paused');
+    await desk.take([{ ...written, status: 'Running' }]);
+    expect(desk.get('a')?.status).toBe('Running');
+  });
+
+  test('that are wrong are said and leave the one of before and all others as they are', async () => {
+    await desk.take([{ monitorId: 'a', monitor: speeding() }]);
+    await desk.take([
+      { monitorId: 'a', monitor: { label: 'no triggers' } },
+      { monitorId: 'b', monitor: speeding(50) },
+    ]);
+    expect(ids()).toEqual(['a', 'b']);
+    expect(desk.get('a')?.monitor).toMatchObject(speeding());
+    expect(refused).toMatchObject([{ fields: { monitorId: 'a', error: expect.stringContaining('triggerParam') } }]);
+    restart();
+    await desk.take([]);
+    expect(ids()).toEqual([]);
+  });
+});

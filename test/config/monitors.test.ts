@@ -1,0 +1,159 @@
+/** Monitors that people write down: the section of vigie.yaml and files of them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { readMonitorsFile } from '../../config/monitors.ts';
+
+let folder: string;
+let file: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-monitors-'));
+  file = join(folder, 'monitors.yaml');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const two = `- monitorId: fast
+  monitor:
+    label: Too fast
+    triggerParam:
+      triggers:
+        - name: fast
+          data: { data: vehicle.kinetic.speed, op: greaterThan, value: ['130'] }
+      boolExp: fast
+- monitorId: away
+  status: Paused
+  monitor:
+    label: Away
+    triggerParam:
+      triggers:
+        - name: paris
+          zone: { transition: Out, place: { radius: 20, center: { longitude: 2.35, latitude: 48.85 } } }
+      boolExp: paris
+`;
+
+function read(text: string, id?: string) {
+  writeFileSync(file, text);
+  return readMonitorsFile(file, id);
+}
+
+function changed(from: string, to: string): string {
+  if (!two.includes(from)) throw new Error(`there is no ${from}`);
+  return two.replace(from, to);
+}
+
+describe('a file of monitors', () => {
+  test('is a list, in YAML or JSON', () => {
+    const { monitors = [], diagnostics } = read(two);
+    expect(diagnostics).toEqual([]);
+    expect(monitors).toMatchObject([
+      { monitorId: 'fast', monitor: { label: 'Too fast' } },
+      { monitorId: 'away', status: 'Paused', monitor: { label: 'Away' } },
+    ]);
+    expect(read(JSON.stringify(monitors))).toEqual({ monitors, diagnostics: [] });
+  });
+
+  test('is one monitor, as the interface shows it', () => {
+    const [fast] = read(two).monitors ?? [];
+    const shown = { ...fast, status: 'Running', _links: {}, createdAt: '2026-01-01T00:00:00Z', updatedAt: 'x' };
+    expect(read(JSON.stringify(shown)).monitors).toEqual([{ ...fast, status: 'Running' }]);
+  });
+
+  test('is what the interface is sent, when it is told the id', () => {
+    const [fast] = read(two).monitors ?? [];
+    const bare = JSON.stringify(fast?.monitor);
+    expect(read(bare, 'mine').monitors).toEqual([{ monitorId: 'mine', monitor: fast?.monitor }]);
+    expect(read(bare).monitors).toBeUndefined();
+  });
+
+  test.each<[what: string, text: () => string, line: number, message: RegExp]>([
+    ['an unknown operator', () => changed('op: greaterThan', 'op: above'), 7, /op: must be one of/],
+    ['an unknown name in the expression', () => changed('boolExp: fast', 'boolExp: slow'), 8, /slow/],
+    ['a radius of nothing', () => changed('radius: 20', 'radius: 0'), 16, /radius/],
+    ['no label', () => changed('    label: Too fast\n', ''), 2, /label/],
+    ['no triggers', () => changed('boolExp: paris', 'boolExpr: paris'), 13, /boolExp/],
+    ['the same id twice', () => changed('monitorId: away', 'monitorId: fast'), 9, /there twice/],
+    ['an id with a blank', () => changed('monitorId: fast', 'monitorId: too fast'), 1, /1 to 64 letters/],
+    ['no id', () => changed('monitorId: away', 'createdAt: now'), 9, /needs a monitorId/],
+    ['another status', () => changed('status: Paused', 'status: Failed'), 10, /Running, Paused/],
+    ['an unknown member', () => changed('status: Paused', 'state: Paused'), 10, /unknown member "state"/],
+    ['a list in a list', () => `${two}- []\n`, 18, /no monitor/],
+    [
+      'an address that is none',
+      () =>
+        `${two}  \n`.replace(
+          'boolExp: fast',
+          "boolExp: fast\n    subscribeParam: { callback: { webhook: { target: 'nowhere', name: n } } }",
+        ),
+      9,
+      /target/,
+    ],
+  ])('%s is a finding with its line', (_what, text, line, message) => {
+    const { monitors, diagnostics } = read(text());
+    expect(monitors).toBeUndefined();
+    expect(diagnostics).toMatchObject([{ file, line, severity: 'error', message: expect.stringMatching(message) }]);
+  });
+
+  test('that cannot be read is a finding', () => {
+    expect(readMonitorsFile(join(folder, 'none.yaml'))).toMatchObject({
+      diagnostics: [{ severity: 'error', line: 0 }],
+    });
+    expect(read('[').monitors).toBeUndefined();
+    expect(read('text').diagnostics).toMatchObject([{ message: expect.stringContaining('no monitor') }]);
+  });
+
+  test('never throws, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom('', '  - monitorId: a\n    monitor: '), (value, before) => {
+        const { monitors, diagnostics } = read(`${before}${JSON.stringify(value)}`);
+        expect(monitors === undefined).toBe(diagnostics.some(({ severity }) => severity === 'error'));
+      }),
+    );
+  });
+});
+
+describe('the section', () => {
+  const load = (monitors: string) => {
+    const path = join(folder, 'vigie.yaml');
+    writeFileSync(
+      path,
+      `configuration: 1
+vin: VF30A00000B000042
+profile: bench
+can: [{ bus: body, simulated: true }]
+mqtt: { url: mqtt://localhost }
+monitors:${monitors}`,
+    );
+    return loadConfiguration(path, {});
+  };
+
+  test('names a file beside the configuration, which is read when it is needed', () => {
+    expect(load(' { file: rules/none.yaml }\n').configuration?.monitors).toEqual({
+      file: join(folder, 'rules/none.yaml'),
+    });
+  });
+
+  test('is a list, whose faults are those of the configuration', () => {
+    const inline = (text: string) => `\n${text.replaceAll(/^/gm, '  ')}\n`;
+    expect(load(inline(two)).configuration?.monitors).toMatchObject({
+      list: [{ monitorId: 'fast' }, { monitorId: 'away' }],
+    });
+    const { configuration, diagnostics } = load(inline(changed('op: greaterThan', 'op: above')));
+    expect(configuration).toBeUndefined();
+    expect(diagnostics).toMatchObject([{ line: 13, message: expect.stringContaining('op') }]);
+  });
+
+  test.each([
+    [' { files: a }\n', /"file"/],
+    [' [7]\n', /must be a monitor/],
+    [' all\n', /must be a list of monitors/],
+    [' {}\n', /"file" is missing/],
+  ])('that is%s is a finding', (text, message) => {
+    const { configuration, diagnostics } = load(text);
+    expect(configuration).toBeUndefined();
+    expect(diagnostics.map((one) => one.message).join('\n')).toMatch(message);
+  });
+});
