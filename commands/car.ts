@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { CallbackCouriers } from '../adapters/callbacks/index.ts';
-import { FrameActuator } from '../adapters/can/actuator.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
 import { ownKey, type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
@@ -10,9 +9,10 @@ import { openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
-import type { Clock, FrameBatch, FrameSender, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
+import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
+import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
 import { type InterfaceOptions, startInterface } from './interface.ts';
@@ -22,7 +22,7 @@ import { version } from './version.ts';
 import { idsOf, viewOf } from './view.ts';
 
 /** What a running agent is made of. */
-export interface CarOptions {
+export interface CarOptions extends Ways {
   readonly vin: string;
   readonly vehicle: Vehicle;
   /** Directory of records and state. */
@@ -31,8 +31,6 @@ export interface CarOptions {
   readonly sources: readonly FrameSource[];
   /** Sources of readings that are no frames. */
   readonly readings?: readonly ReadingSource[];
-  /** Where commands put their frames; undefined: the car cannot be commanded. */
-  readonly sender?: FrameSender;
   readonly mqtt: MqttAddress;
   /** Waits between attempts to reach the broker, ms; default 1 s to 2 min, for fleets and mobile networks. */
   readonly backoff?: { readonly first: number; readonly longest: number };
@@ -89,6 +87,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
     vin,
     log,
   });
+  const actuation = actuationOf(vehicle, options, clock, log);
   const agent = new Agent(
     vehicle.profile,
     {
@@ -109,7 +108,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
           options.published?.(message.topic, message.payload.byteLength);
         },
       },
-      actuator: new FrameActuator(vehicle.profile.commands, vehicle.databases, options.sender, clock),
+      actuator: actuation.actuator,
       verifier: keys,
       keys,
       ...(own === undefined ? {} : { signer: own.signer }),
@@ -134,7 +133,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
   agent.start();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const { http } = options;
-  const commands = trust !== undefined && options.sender !== undefined;
+  const commands = trust !== undefined && (options.sender !== undefined || (options.requesters?.size ?? 0) > 0);
   const served =
     http === undefined
       ? undefined
@@ -168,7 +167,8 @@ export async function startCar(options: CarOptions): Promise<Car> {
       const stopped = [...frames, ...readings];
       const ends = [
         ...(served === undefined ? [] : [() => served.stop()]),
-        () => agent.stop(),
+        // What is held is given back while the state of its command is kept, and before its bus goes.
+        () => Promise.all([agent.stop(), actuation.stop()]),
         ...stopped,
         () => link.close(),
         () => store.close(),

@@ -145,7 +145,12 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
 async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() => Promise<void>> {
   const { configuration, vehicle, data, log, clock, record } = run;
   const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
-  const { sources, readings, sender, close } = sourcesOf({ ...configuration, ...recording }, vehicle, clock, log);
+  const { sources, readings, sender, requesters, close } = sourcesOf(
+    { ...configuration, ...recording },
+    vehicle,
+    clock,
+    log,
+  );
   const trust = configuration.commands?.trust;
   const { http } = configuration;
   const monitors = writtenMonitors(configuration.monitors, log);
@@ -156,6 +161,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     sources: service.frames(sources),
     readings: service.readings(readings),
     ...(sender === undefined ? {} : { sender }),
+    requesters,
     mqtt,
     ...(trust === undefined ? {} : { trust }),
     limit: configuration.outbox.limit,

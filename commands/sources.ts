@@ -8,7 +8,7 @@ import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
 import { ObdSource } from '../adapters/obd/poll/index.ts';
-import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
+import type { UdsRequester } from '../adapters/obd/uds/index.ts';
 import {
   EXTENDED,
   type FrameBatch,
@@ -30,6 +30,8 @@ export interface Sources {
   readonly readings: readonly ReadingSource[];
   /** Absent: no bus takes frames. */
   readonly sender?: FrameSender;
+  /** Who asks control units for commands, by the profile's name of the bus. */
+  readonly requesters: ReadonlyMap<string, UdsRequester>;
   /** Closes the recording. */
   readonly close?: () => void;
 }
@@ -53,10 +55,21 @@ export function sourcesOf(configuration: Configuration, vehicle: Vehicle, clock:
     });
   });
   const readings: ReadingSource[] = [];
-  if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, { senders, taps, clock, log }));
+  const requesters = new Map<string, UdsRequester>();
+  const ways = { senders, taps, requesters, clock, log };
+  if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, ways));
+  const commanded = commandedBuses(configuration, vehicle);
+  for (const bus of commanded) overFrames(bus, ways);
   if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, clock));
   const closing = recorder === undefined ? {} : { close: keepFlushed(recorder, clock) };
-  return { sources, readings, ...closing, ...(senders.size === 0 ? {} : { sender: byBus(senders) }) };
+  const asked = new Map([...requesters].filter(([bus]) => commanded.has(bus)));
+  return {
+    sources,
+    readings,
+    requesters: asked,
+    ...closing,
+    ...(senders.size === 0 ? {} : { sender: byBus(senders) }),
+  };
 }
 
 /** What was recorded is at most so old when the power goes, ms. */
@@ -85,13 +98,15 @@ function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): () => void 
 function open(
   input: CanInput,
   asked: boolean,
-  { file, record, commands }: Configuration,
+  configuration: Configuration,
   vehicle: Vehicle,
   clock: SystemClock,
   log: Log,
 ): { source: FrameSource; sender?: FrameSender } {
   const { bus } = input;
+  const { file, record, commands } = configuration;
   const recorded = record !== undefined;
+  const diagnosed = commandedBuses(configuration, vehicle).has(bus);
   switch (input.kind) {
     case 'simulated': {
       const car = benchCar(vehicle, clock);
@@ -99,7 +114,7 @@ function open(
     }
     case 'socketcan': {
       // Whoever asks control units, or records, wants frames that the profile does not name.
-      const identifiers = asked || recorded ? undefined : identifiersOf(vehicle, bus);
+      const identifiers = asked || diagnosed || recorded ? undefined : identifiersOf(vehicle, bus);
       const socket = new SocketCan({
         interface: input.interface,
         bus,
@@ -112,8 +127,8 @@ function open(
     case 'slcan': {
       const where = `${file}:${input.line}`;
       // Where nobody may command the car, the adapter only listens.
-      const commanded = Object.values(vehicle.profile.commands).some(({ send }) => send.bus === bus);
-      const sends = asked || (commands !== undefined && commanded);
+      const commanded = Object.values(vehicle.profile.commands).some(({ send }) => send?.bus === bus);
+      const sends = asked || diagnosed || (commands !== undefined && commanded);
       const adapter = new SlcanBus({
         bus,
         name: input.address,
@@ -149,9 +164,17 @@ function groupMask(id: number): number {
   return (EXTENDED | (((id >>> 16) & 0xff) < 240 ? 0x03ff_0000 : 0x03ff_ff00)) >>> 0;
 }
 
+/** Buses whose control units are asked to carry out commands. */
+function commandedBuses({ commands }: Configuration, vehicle: Vehicle): ReadonlySet<string> {
+  if (commands === undefined) return new Set();
+  return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
+}
+
 interface Ways {
   readonly senders: ReadonlyMap<string, FrameSender>;
   readonly taps: Map<string, (batch: FrameBatch) => void>;
+  /** One for each bus: what is polled and what is commanded wait for each other. */
+  readonly requesters: Map<string, UdsRequester>;
   readonly clock: SystemClock;
   readonly log: Log;
 }
@@ -165,9 +188,12 @@ function polls(obd: ObdInput, { file }: Configuration, vehicle: Vehicle, ways: W
   const asking = { clock, sets, bus: bus.name, log };
   if (obd.kind === 'isotp') {
     const requester = overBus(obd, file, bus.obd.asleepAfter, ways);
+    // Frames that the profile knows by one name and requests by another are on the same wires.
+    for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
     return [new ObdSource({ ...asking, requester, settings })];
   }
   const elm = adapter(obd, file, clock, log);
+  ways.requesters.set(bus.name, elm);
   // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
@@ -195,7 +221,7 @@ function overBus(
   file: string,
   asleepAfter: number,
   { senders, taps, clock }: Ways,
-): DiagnosticRequester {
+): IsoTp {
   const sender = senders.get(over);
   if (sender === undefined) {
     throw new VigieError('configuration.wrong', `bus ${over} takes no requests`, { where: `${file}:${line}` });
@@ -203,6 +229,15 @@ function overBus(
   const transport = new IsoTp({ clock, sender, bus: over, index: 0, asleepAfter });
   taps.set(over, (batch) => transport.receive(batch));
   return transport;
+}
+
+/** For commands to the control units of a bus of frames, where it takes any and nobody asks there already. */
+function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): void {
+  const sender = senders.get(bus);
+  if (sender === undefined || requesters.has(bus)) return;
+  const transport = new IsoTp({ clock, sender, bus, index: 0 });
+  taps.set(bus, (batch) => transport.receive(batch));
+  requesters.set(bus, transport);
 }
 
 function receiver({ kind, address, line, clock: sets }: GnssInput, file: string, clock: SystemClock): ReadingSource {

@@ -4,6 +4,7 @@ import { type Database, DbcDecoder, parseDbc } from '../adapters/can/dbc/index.t
 import { gnssMessage, gnssSignals } from '../adapters/gnss/index.ts';
 import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
+import { prepareUdsCommands } from '../adapters/obd/uds/index.ts';
 import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
 import type { SourceMapping, VehicleProfile } from '../agent/profile.ts';
 import type { ObdBus } from '../config/buses.ts';
@@ -12,6 +13,7 @@ import { shippedProfiles } from '../config/shipped.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
+import { seedKeys } from './seed-keys.ts';
 
 /** A network description with the bus it belongs to; without a bus it describes every bus. */
 export interface BoundDatabase {
@@ -164,11 +166,16 @@ function unknownFixes({ file, sources, buses }: WrittenProfile): Diagnostic[] {
     }));
 }
 
-function unknownCommands(profile: WrittenProfile, databases: readonly BoundDatabase[]): Diagnostic[] {
-  return prepareCommands(profile.commands, databases).problems.map(({ action, message }) => ({
-    file: profile.file,
-    line: profile.commands[action]?.line ?? 0,
-    severity: 'error' as const,
-    message: `${action}: ${message}`,
-  }));
+function unknownCommands({ file, commands }: WrittenProfile, databases: readonly BoundDatabase[]): Diagnostic[] {
+  const found = (severity: Diagnostic['severity']) => (problem: { action: string; message: string }) => ({
+    file,
+    line: commands[problem.action]?.line ?? 0,
+    severity,
+    message: `${problem.action}: ${problem.message}`,
+  });
+  // What computes keys is on the unit, and need not be where a profile is written.
+  return [
+    ...prepareCommands(commands, databases).problems.map(found('error')),
+    ...prepareUdsCommands(commands, seedKeys(process.env).hooks).problems.map(found('warning')),
+  ];
 }

@@ -9,6 +9,7 @@ import { type Findings, pointer } from './findings.ts';
 import type { ChecksumInput, CommandInput, ConfirmInput, RequirementInput, SendInput } from './profile-schema.ts';
 import { readDuration } from './quantities.ts';
 import type { Source } from './sources.ts';
+import { readUds, type Uds } from './uds.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
 export interface Checksum {
@@ -53,14 +54,17 @@ export interface Requirement {
   readonly cause: FailureCause;
 }
 
-export interface Command {
-  readonly send: Send;
+interface Rule {
   readonly confirm: Confirm;
   readonly requires?: readonly Requirement[];
   /** Milliseconds the car may take. */
   readonly within: number;
   readonly line: number;
 }
+
+/** Carried out by frames, or by diagnostics. */
+export type Command = Rule &
+  ({ readonly send: Send; readonly uds?: undefined } | { readonly uds: Uds; readonly send?: undefined });
 
 /** What a command may be confirmed by. */
 export interface Fed {
@@ -71,6 +75,12 @@ export interface Fed {
   readonly channels: ReadonlySet<string>;
 }
 
+/** Actions that diagnostics cannot carry out, and why. */
+const framesOnly: Readonly<Record<string, string>> = {
+  'wakeUp.wake': 'control units that sleep answer no diagnostics',
+  'navigation.send': 'a destination comes with its command, and what is asked by diagnostics is always the same',
+};
+
 /** Reads `commands`; the result is by kind and action, e.g. `doors.lock`. */
 export function readCommands(section: object, buses: BusNames, fed: Fed, findings: Findings): Record<string, Command> {
   const commands: Record<string, Command> = {};
@@ -78,35 +88,42 @@ export function readCommands(section: object, buses: BusNames, fed: Fed, finding
     if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) continue;
     for (const [action, input] of Object.entries(actions as Record<string, CommandInput>)) {
       const at = pointer('commands', kind, action);
-      const { send, confirm } = readParts(input, at, buses, fed, findings);
-      if (send === undefined || confirm === undefined || !findings.sound(at)) continue;
+      const { send, uds, confirm } = readParts(input, at, buses, fed, findings);
+      if (confirm === undefined || !findings.sound(at)) continue;
       const requires = input.requires?.flatMap((entry, index) =>
         readRequirement(entry, `${at}/requires/${index}`, fed, findings),
       );
       const within = input.within === undefined ? profileDefaults.within : readDuration(input.within);
-      if (send.for > within) {
+      if (send !== undefined && send.for > within) {
         const message = 'frames would still be sent when the time to confirm is over';
         findings.error(`${at}/send/for`, message, 'make `within` longer');
       }
-      commands[`${kind}.${action}`] = {
-        send,
-        confirm,
-        within,
-        ...(requires === undefined ? {} : { requires }),
-        line: findings.line(at),
-      };
+      const frames = framesOnly[`${kind}.${action}`];
+      if (uds !== undefined && frames !== undefined) findings.error(`${at}/uds`, frames, 'write `send`');
+      if (uds !== undefined && uds.hold > within) {
+        const message = 'control would still be held when the time to confirm is over';
+        findings.error(`${at}/uds/hold`, message, 'make `within` longer');
+      }
+      const rule = { confirm, within, ...(requires === undefined ? {} : { requires }), line: findings.line(at) };
+      if (send !== undefined) commands[`${kind}.${action}`] = { send, ...rule };
+      if (uds !== undefined) commands[`${kind}.${action}`] = { uds, ...rule };
     }
   }
   return commands;
 }
 
-/** Each part is checked even when the other has faults. */
+/** Each part is checked even when the others have faults. */
 function readParts(input: CommandInput, at: string, buses: BusNames, fed: Fed, findings: Findings) {
   const written: Partial<CommandInput> | null = input;
+  if (findings.sound(at) && (written?.send === undefined) === (written?.uds === undefined)) {
+    findings.error(at, 'exactly one of `send` and `uds` must be there', 'say how it is carried out');
+  }
   const send = findings.sound(`${at}/send`) ? written?.send : undefined;
+  const uds = findings.sound(`${at}/uds`) ? written?.uds : undefined;
   const confirm = findings.sound(`${at}/confirm`) ? written?.confirm : undefined;
   return {
     send: send === undefined ? undefined : readSend(send, `${at}/send`, buses, findings),
+    uds: uds === undefined ? undefined : readUds(uds, `${at}/uds`, buses, findings),
     confirm: confirm === undefined ? undefined : readConfirm(confirm, `${at}/confirm`, fed, findings),
   };
 }

@@ -47,7 +47,7 @@ export const variables: readonly Variable[] = [
 ];
 
 /** Variables of the program that stand in for no member. */
-const others: readonly string[] = ['VIGIE_DEBUG'];
+const others: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS'];
 
 /** The variables of a process, e.g. `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

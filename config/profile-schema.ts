@@ -4,6 +4,7 @@ import { channels } from '../protocol/channels.ts';
 import { failureCauses } from '../protocol/errors.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
+import { udsSchema } from './uds-schema.ts';
 
 /** The profile format that this version reads. */
 export const profileVersion = 1;
@@ -172,7 +173,8 @@ const requirement = closed(
 
 const command = closed(
   {
-    send,
+    send: Type.Optional(send),
+    uds: Type.Optional(udsSchema),
     confirm,
     within: Type.Optional(duration('Time the car may take; later is a failure')),
     requires: Type.Optional(listOf(requirement, 1, 'Conditions besides the built-in ones')),

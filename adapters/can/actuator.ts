@@ -12,31 +12,33 @@ import {
 } from './dbc/index.ts';
 import { extremes, messagesOf, type SignalValues } from './parameters.ts';
 
-/** How the profile has a command put on the bus. */
+/** How the profile has a command put on the bus; without `send` it is carried out in another way. */
 export interface FrameCommand {
-  readonly send: {
-    readonly bus?: string;
-    readonly message: string;
-    /** Physical values, value-table names or parameters (parameters.ts); signals that are left out are 0. */
-    readonly signals: SignalValues;
-    /** Cycle time, ms. */
-    readonly every: number;
-    /** How long the message is repeated, ms. */
-    readonly for: number;
-    /** Signal that counts the frames up. */
-    readonly counter?: string;
-    readonly checksum?: {
-      readonly signal: string;
-      readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
-      /** AUTOSAR: one Data ID for profile 1, sixteen for profile 2. */
-      readonly dataId?: number | readonly number[];
-    };
+  readonly send?: Send | undefined;
+}
+
+interface Send {
+  readonly bus?: string;
+  readonly message: string;
+  /** Physical values, value-table names or parameters (parameters.ts); signals that are left out are 0. */
+  readonly signals: SignalValues;
+  /** Cycle time, ms. */
+  readonly every: number;
+  /** How long the message is repeated, ms. */
+  readonly for: number;
+  /** Signal that counts the frames up. */
+  readonly counter?: string;
+  readonly checksum?: {
+    readonly signal: string;
+    readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
+    /** AUTOSAR: one Data ID for profile 1, sixteen for profile 2. */
+    readonly dataId?: number | readonly number[];
   };
 }
 
 /** A command with its counter and checksum found in the network description. */
 interface Prepared {
-  readonly send: FrameCommand['send'];
+  readonly send: Send;
   readonly protection: Protection | undefined;
   /** Counter without a checksum. */
   readonly counter: BitField | undefined;
@@ -60,6 +62,7 @@ export function prepareCommands(
   const problems: { action: string; message: string }[] = [];
   const codec = new DbcCodec(bound);
   for (const [action, { send }] of Object.entries(commands)) {
+    if (send === undefined) continue;
     try {
       const command = prepare(send, bound);
       // A value that the signal cannot carry must not be found when somebody stands before the car.
@@ -119,7 +122,7 @@ export class FrameActuator implements Actuator {
   }
 }
 
-function prepare(send: FrameCommand['send'], bound: readonly BoundDatabase[]): Prepared {
+function prepare(send: Send, bound: readonly BoundDatabase[]): Prepared {
   let message: Message | undefined;
   for (const { bus, database } of bound) {
     if (bus !== undefined && send.bus !== undefined && bus !== send.bus) continue;
@@ -134,7 +137,7 @@ function prepare(send: FrameCommand['send'], bound: readonly BoundDatabase[]): P
 
 function protectionOf(
   message: Message,
-  { signal, method, dataId }: NonNullable<FrameCommand['send']['checksum']>,
+  { signal, method, dataId }: NonNullable<Send['checksum']>,
   counter: BitField | undefined,
 ): Protection {
   const { start, length, byteOrder } = fieldOf(message, signal);

@@ -22,6 +22,12 @@ export interface DiagnosticRequest {
   readonly payload: Uint8Array;
   /** Milliseconds to wait for the (first) answer; default 200 of the requester. */
   readonly timeout?: number;
+  /** Milliseconds to wait for the answer that "response pending" announced (P2*), where the requester can be told. */
+  readonly pending?: number;
+  /** Milliseconds that the control unit may go on announcing, where the requester can be told. */
+  readonly longestPending?: number;
+  /** Goes before all that waits and is not urgent: somebody else's session would end meanwhile. */
+  readonly urgent?: boolean;
 }
 
 /** A whole answer of one control unit, multi-frame messages put together, "response pending" waited for. */
@@ -34,6 +40,8 @@ export interface DiagnosticAnswer {
 
 /** Asks one thing at a time; callers need not wait for each other, requests are queued in order. */
 export interface DiagnosticRequester {
+  /** True when the car is known to sleep: then nothing is asked. */
+  readonly asleep?: boolean;
   /**
    * What answered in time; empty when nobody did.
    * @throws VigieError `input.unreadable` when there is no way to ask now (line gone, bus down, car asleep);

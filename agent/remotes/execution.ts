@@ -121,8 +121,9 @@ export class Execution {
     try {
       await actuator.actuate(action, parameters);
     } catch (error) {
-      const unsupported = error instanceof VigieError && error.code === 'command.unsupported';
-      return { code: unsupported ? error.code : 'command.actuation', detail: (error as Error).message };
+      // What is the matter with the car has a failure cause of its own; other errors are of the way to it.
+      const known = error instanceof VigieError && error.fact.cause !== undefined;
+      return { code: known ? error.code : 'command.actuation', detail: (error as Error).message };
     }
     const end = await ending;
     if (reports.stopped || end === 'shown') return 'done';

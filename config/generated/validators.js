@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate20;
-var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "longestBackOff": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["send", "confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false };
+var schema31 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "title": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "dbc": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "longestBackOff": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "off": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "mileage": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "tippedOver": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "pedestrian": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "side": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "severity": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "lateral": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 }, "vertical": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false, "items": { "type": "object", "required": ["signal"], "properties": { "signal": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "map": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } } }, "timeout": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "failover": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "after": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "message": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "for": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "counter": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "type": "integer", "minimum": 0, "maximum": 255 }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "request": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "response": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "flowControl": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "target": { "type": "integer", "minimum": 0, "maximum": 255 }, "source": { "type": "integer", "minimum": 0, "maximum": 255 }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "constant": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "type": "integer", "minimum": 0, "maximum": 65535 }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "type": "integer", "minimum": 0, "maximum": 65535 }, "option": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "results": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" } }, "additionalProperties": false }, "hold": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "within": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern4 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 var pattern5 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
@@ -14,6 +14,7 @@ var pattern17 = new RegExp("^[^\\s\\u0000-\\u001f]{1,128}$", "u");
 var pattern18 = new RegExp("^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$", "u");
 var pattern30 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
 var pattern187 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern194 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
 function validate20(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -11191,8 +11192,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
             for (const key123 in data434) {
               let data435 = data434[key123];
               if (data435 && typeof data435 == "object" && !Array.isArray(data435)) {
-                if (data435.send === void 0) {
-                  const err1001 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "send" }, message: "must have required property 'send'" };
+                if (data435.confirm === void 0) {
+                  const err1001 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
                   if (vErrors === null) {
                     vErrors = [err1001];
                   } else {
@@ -11200,22 +11201,13 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                if (data435.confirm === void 0) {
-                  const err1002 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" }, message: "must have required property 'confirm'" };
-                  if (vErrors === null) {
-                    vErrors = [err1002];
-                  } else {
-                    vErrors.push(err1002);
-                  }
-                  errors++;
-                }
                 for (const key124 in data435) {
-                  if (!(key124 === "send" || key124 === "confirm" || key124 === "within" || key124 === "requires")) {
-                    const err1003 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key124 }, message: "must NOT have additional properties" };
+                  if (!(key124 === "send" || key124 === "uds" || key124 === "confirm" || key124 === "within" || key124 === "requires")) {
+                    const err1002 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key124 }, message: "must NOT have additional properties" };
                     if (vErrors === null) {
-                      vErrors = [err1003];
+                      vErrors = [err1002];
                     } else {
-                      vErrors.push(err1003);
+                      vErrors.push(err1002);
                     }
                     errors++;
                   }
@@ -11224,7 +11216,16 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                   let data436 = data435.send;
                   if (data436 && typeof data436 == "object" && !Array.isArray(data436)) {
                     if (data436.message === void 0) {
-                      const err1004 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+                      const err1003 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" }, message: "must have required property 'message'" };
+                      if (vErrors === null) {
+                        vErrors = [err1003];
+                      } else {
+                        vErrors.push(err1003);
+                      }
+                      errors++;
+                    }
+                    if (data436.signals === void 0) {
+                      const err1004 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
                       if (vErrors === null) {
                         vErrors = [err1004];
                       } else {
@@ -11232,22 +11233,13 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data436.signals === void 0) {
-                      const err1005 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" }, message: "must have required property 'signals'" };
-                      if (vErrors === null) {
-                        vErrors = [err1005];
-                      } else {
-                        vErrors.push(err1005);
-                      }
-                      errors++;
-                    }
                     for (const key125 in data436) {
                       if (!(key125 === "bus" || key125 === "message" || key125 === "signals" || key125 === "every" || key125 === "for" || key125 === "counter" || key125 === "checksum")) {
-                        const err1006 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key125 }, message: "must NOT have additional properties" };
+                        const err1005 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key125 }, message: "must NOT have additional properties" };
                         if (vErrors === null) {
-                          vErrors = [err1006];
+                          vErrors = [err1005];
                         } else {
-                          vErrors.push(err1006);
+                          vErrors.push(err1005);
                         }
                         errors++;
                       }
@@ -11256,20 +11248,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       let data437 = data436.bus;
                       if (typeof data437 === "string") {
                         if (!pattern17.test(data437)) {
-                          const err1007 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          const err1006 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                           if (vErrors === null) {
-                            vErrors = [err1007];
+                            vErrors = [err1006];
                           } else {
-                            vErrors.push(err1007);
+                            vErrors.push(err1006);
                           }
                           errors++;
                         }
                       } else {
-                        const err1008 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err1007 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err1008];
+                          vErrors = [err1007];
                         } else {
-                          vErrors.push(err1008);
+                          vErrors.push(err1007);
                         }
                         errors++;
                       }
@@ -11278,20 +11270,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       let data438 = data436.message;
                       if (typeof data438 === "string") {
                         if (!pattern17.test(data438)) {
-                          const err1009 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          const err1008 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                           if (vErrors === null) {
-                            vErrors = [err1009];
+                            vErrors = [err1008];
                           } else {
-                            vErrors.push(err1009);
+                            vErrors.push(err1008);
                           }
                           errors++;
                         }
                       } else {
-                        const err1010 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err1009 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/message/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err1010];
+                          vErrors = [err1009];
                         } else {
-                          vErrors.push(err1010);
+                          vErrors.push(err1009);
                         }
                         errors++;
                       }
@@ -11303,16 +11295,26 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           const _errs1045 = errors;
                           if (typeof key126 === "string") {
                             if (!pattern187.test(key126)) {
-                              const err1011 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key126 };
+                              const err1010 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, message: 'must match pattern "^[^.\\s]{1,128}$"', propertyName: key126 };
                               if (vErrors === null) {
-                                vErrors = [err1011];
+                                vErrors = [err1010];
                               } else {
-                                vErrors.push(err1011);
+                                vErrors.push(err1010);
                               }
                               errors++;
                             }
                           } else {
-                            const err1012 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key126 };
+                            const err1011 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, message: "must be string", propertyName: key126 };
+                            if (vErrors === null) {
+                              vErrors = [err1011];
+                            } else {
+                              vErrors.push(err1011);
+                            }
+                            errors++;
+                          }
+                          var valid288 = _errs1045 === errors;
+                          if (!valid288) {
+                            const err1012 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key126 }, message: "property name must be valid" };
                             if (vErrors === null) {
                               vErrors = [err1012];
                             } else {
@@ -11320,9 +11322,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          var valid288 = _errs1045 === errors;
-                          if (!valid288) {
-                            const err1013 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key126 }, message: "property name must be valid" };
+                        }
+                        for (const key127 in data439) {
+                          let data440 = data439[key127];
+                          if (!(typeof data440 == "number") && typeof data440 !== "string") {
+                            const err1013 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key127.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
                             if (vErrors === null) {
                               vErrors = [err1013];
                             } else {
@@ -11331,24 +11335,12 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        for (const key127 in data439) {
-                          let data440 = data439[key127];
-                          if (!(typeof data440 == "number") && typeof data440 !== "string") {
-                            const err1014 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key127.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type }, message: "must be number,string" };
-                            if (vErrors === null) {
-                              vErrors = [err1014];
-                            } else {
-                              vErrors.push(err1014);
-                            }
-                            errors++;
-                          }
-                        }
                       } else {
-                        const err1015 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        const err1014 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                         if (vErrors === null) {
-                          vErrors = [err1015];
+                          vErrors = [err1014];
                         } else {
-                          vErrors.push(err1015);
+                          vErrors.push(err1014);
                         }
                         errors++;
                       }
@@ -11356,17 +11348,26 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                     if (data436.every !== void 0) {
                       let data441 = data436.every;
                       if (!(typeof data441 == "number" && (!(data441 % 1) && !isNaN(data441))) && typeof data441 !== "string") {
-                        const err1016 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
+                        const err1015 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.every.type }, message: "must be integer,string" };
                         if (vErrors === null) {
-                          vErrors = [err1016];
+                          vErrors = [err1015];
                         } else {
-                          vErrors.push(err1016);
+                          vErrors.push(err1015);
                         }
                         errors++;
                       }
                       if (typeof data441 == "number") {
                         if (data441 > 31536e7 || isNaN(data441)) {
-                          const err1017 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          const err1016 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err1016];
+                          } else {
+                            vErrors.push(err1016);
+                          }
+                          errors++;
+                        }
+                        if (data441 < 1 || isNaN(data441)) {
+                          const err1017 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
                           if (vErrors === null) {
                             vErrors = [err1017];
                           } else {
@@ -11374,8 +11375,10 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data441 < 1 || isNaN(data441)) {
-                          const err1018 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      }
+                      if (typeof data441 === "string") {
+                        if (!pattern10.test(data441)) {
+                          const err1018 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                           if (vErrors === null) {
                             vErrors = [err1018];
                           } else {
@@ -11384,32 +11387,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           errors++;
                         }
                       }
-                      if (typeof data441 === "string") {
-                        if (!pattern10.test(data441)) {
-                          const err1019 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/every/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                          if (vErrors === null) {
-                            vErrors = [err1019];
-                          } else {
-                            vErrors.push(err1019);
-                          }
-                          errors++;
-                        }
-                      }
                     }
                     if (data436.for !== void 0) {
                       let data442 = data436.for;
                       if (!(typeof data442 == "number" && (!(data442 % 1) && !isNaN(data442))) && typeof data442 !== "string") {
-                        const err1020 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
+                        const err1019 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.for.type }, message: "must be integer,string" };
                         if (vErrors === null) {
-                          vErrors = [err1020];
+                          vErrors = [err1019];
                         } else {
-                          vErrors.push(err1020);
+                          vErrors.push(err1019);
                         }
                         errors++;
                       }
                       if (typeof data442 == "number") {
                         if (data442 > 31536e7 || isNaN(data442)) {
-                          const err1021 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          const err1020 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err1020];
+                          } else {
+                            vErrors.push(err1020);
+                          }
+                          errors++;
+                        }
+                        if (data442 < 1 || isNaN(data442)) {
+                          const err1021 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
                           if (vErrors === null) {
                             vErrors = [err1021];
                           } else {
@@ -11417,23 +11418,14 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data442 < 1 || isNaN(data442)) {
-                          const err1022 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      }
+                      if (typeof data442 === "string") {
+                        if (!pattern10.test(data442)) {
+                          const err1022 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
                           if (vErrors === null) {
                             vErrors = [err1022];
                           } else {
                             vErrors.push(err1022);
-                          }
-                          errors++;
-                        }
-                      }
-                      if (typeof data442 === "string") {
-                        if (!pattern10.test(data442)) {
-                          const err1023 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/for/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                          if (vErrors === null) {
-                            vErrors = [err1023];
-                          } else {
-                            vErrors.push(err1023);
                           }
                           errors++;
                         }
@@ -11443,20 +11435,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       let data443 = data436.counter;
                       if (typeof data443 === "string") {
                         if (!pattern17.test(data443)) {
-                          const err1024 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                          const err1023 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                           if (vErrors === null) {
-                            vErrors = [err1024];
+                            vErrors = [err1023];
                           } else {
-                            vErrors.push(err1024);
+                            vErrors.push(err1023);
                           }
                           errors++;
                         }
                       } else {
-                        const err1025 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err1024 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/counter/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                         if (vErrors === null) {
-                          vErrors = [err1025];
+                          vErrors = [err1024];
                         } else {
-                          vErrors.push(err1025);
+                          vErrors.push(err1024);
                         }
                         errors++;
                       }
@@ -11465,7 +11457,16 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                       let data444 = data436.checksum;
                       if (data444 && typeof data444 == "object" && !Array.isArray(data444)) {
                         if (data444.signal === void 0) {
-                          const err1026 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                          const err1025 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" }, message: "must have required property 'signal'" };
+                          if (vErrors === null) {
+                            vErrors = [err1025];
+                          } else {
+                            vErrors.push(err1025);
+                          }
+                          errors++;
+                        }
+                        if (data444.method === void 0) {
+                          const err1026 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
                           if (vErrors === null) {
                             vErrors = [err1026];
                           } else {
@@ -11473,22 +11474,13 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data444.method === void 0) {
-                          const err1027 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" }, message: "must have required property 'method'" };
-                          if (vErrors === null) {
-                            vErrors = [err1027];
-                          } else {
-                            vErrors.push(err1027);
-                          }
-                          errors++;
-                        }
                         for (const key128 in data444) {
                           if (!(key128 === "signal" || key128 === "method" || key128 === "dataId")) {
-                            const err1028 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key128 }, message: "must NOT have additional properties" };
+                            const err1027 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key128 }, message: "must NOT have additional properties" };
                             if (vErrors === null) {
-                              vErrors = [err1028];
+                              vErrors = [err1027];
                             } else {
-                              vErrors.push(err1028);
+                              vErrors.push(err1027);
                             }
                             errors++;
                           }
@@ -11497,20 +11489,20 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           let data445 = data444.signal;
                           if (typeof data445 === "string") {
                             if (!pattern17.test(data445)) {
-                              const err1029 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
+                              const err1028 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,128}$"' };
                               if (vErrors === null) {
-                                vErrors = [err1029];
+                                vErrors = [err1028];
                               } else {
-                                vErrors.push(err1029);
+                                vErrors.push(err1028);
                               }
                               errors++;
                             }
                           } else {
-                            const err1030 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            const err1029 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/signal/type", keyword: "type", params: { type: "string" }, message: "must be string" };
                             if (vErrors === null) {
-                              vErrors = [err1030];
+                              vErrors = [err1029];
                             } else {
-                              vErrors.push(err1030);
+                              vErrors.push(err1029);
                             }
                             errors++;
                           }
@@ -11518,7 +11510,16 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data444.method !== void 0) {
                           let data446 = data444.method;
                           if (typeof data446 !== "string") {
-                            const err1031 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            const err1030 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1030];
+                            } else {
+                              vErrors.push(err1030);
+                            }
+                            errors++;
+                          }
+                          if (!(data446 === "sum" || data446 === "xor" || data446 === "crc8-j1850" || data446 === "autosar-p1" || data446 === "autosar-p2")) {
+                            const err1031 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
                             if (vErrors === null) {
                               vErrors = [err1031];
                             } else {
@@ -11526,8 +11527,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data446 === "sum" || data446 === "xor" || data446 === "crc8-j1850" || data446 === "autosar-p1" || data446 === "autosar-p2")) {
-                            const err1032 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum }, message: "must be equal to one of the allowed values" };
+                        }
+                        if (data444.dataId !== void 0) {
+                          let data447 = data444.dataId;
+                          if (!(typeof data447 == "number" && (!(data447 % 1) && !isNaN(data447))) && !Array.isArray(data447)) {
+                            const err1032 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
                             if (vErrors === null) {
                               vErrors = [err1032];
                             } else {
@@ -11535,21 +11539,18 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        if (data444.dataId !== void 0) {
-                          let data447 = data444.dataId;
-                          if (!(typeof data447 == "number" && (!(data447 % 1) && !isNaN(data447))) && !Array.isArray(data447)) {
-                            const err1033 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type }, message: "must be integer,array" };
-                            if (vErrors === null) {
-                              vErrors = [err1033];
-                            } else {
-                              vErrors.push(err1033);
-                            }
-                            errors++;
-                          }
                           if (typeof data447 == "number") {
                             if (data447 > 65535 || isNaN(data447)) {
-                              const err1034 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
+                              const err1033 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
+                              if (vErrors === null) {
+                                vErrors = [err1033];
+                              } else {
+                                vErrors.push(err1033);
+                              }
+                              errors++;
+                            }
+                            if (data447 < 0 || isNaN(data447)) {
+                              const err1034 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
                               if (vErrors === null) {
                                 vErrors = [err1034];
                               } else {
@@ -11557,8 +11558,10 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data447 < 0 || isNaN(data447)) {
-                              const err1035 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                          }
+                          if (Array.isArray(data447)) {
+                            if (data447.length > 16) {
+                              const err1035 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
                               if (vErrors === null) {
                                 vErrors = [err1035];
                               } else {
@@ -11566,10 +11569,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                          }
-                          if (Array.isArray(data447)) {
-                            if (data447.length > 16) {
-                              const err1036 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 }, message: "must NOT have more than 16 items" };
+                            if (data447.length < 16) {
+                              const err1036 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
                               if (vErrors === null) {
                                 vErrors = [err1036];
                               } else {
@@ -11577,30 +11578,30 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data447.length < 16) {
-                              const err1037 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 }, message: "must NOT have fewer than 16 items" };
-                              if (vErrors === null) {
-                                vErrors = [err1037];
-                              } else {
-                                vErrors.push(err1037);
-                              }
-                              errors++;
-                            }
                             const len81 = data447.length;
                             for (let i81 = 0; i81 < len81; i81++) {
                               let data448 = data447[i81];
                               if (!(typeof data448 == "number" && (!(data448 % 1) && !isNaN(data448)))) {
-                                const err1038 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                                const err1037 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
                                 if (vErrors === null) {
-                                  vErrors = [err1038];
+                                  vErrors = [err1037];
                                 } else {
-                                  vErrors.push(err1038);
+                                  vErrors.push(err1037);
                                 }
                                 errors++;
                               }
                               if (typeof data448 == "number") {
                                 if (data448 > 255 || isNaN(data448)) {
-                                  const err1039 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
+                                  const err1038 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
+                                  if (vErrors === null) {
+                                    vErrors = [err1038];
+                                  } else {
+                                    vErrors.push(err1038);
+                                  }
+                                  errors++;
+                                }
+                                if (data448 < 0 || isNaN(data448)) {
+                                  const err1039 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
                                   if (vErrors === null) {
                                     vErrors = [err1039];
                                   } else {
@@ -11608,76 +11609,79 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                                   }
                                   errors++;
                                 }
-                                if (data448 < 0 || isNaN(data448)) {
-                                  const err1040 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i81, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/items/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-                                  if (vErrors === null) {
-                                    vErrors = [err1040];
-                                  } else {
-                                    vErrors.push(err1040);
-                                  }
-                                  errors++;
-                                }
                               }
                             }
                           }
                         }
                       } else {
-                        const err1041 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        const err1040 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                         if (vErrors === null) {
-                          vErrors = [err1041];
+                          vErrors = [err1040];
                         } else {
-                          vErrors.push(err1041);
+                          vErrors.push(err1040);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err1042 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    const err1041 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err1042];
+                      vErrors = [err1041];
                     } else {
-                      vErrors.push(err1042);
+                      vErrors.push(err1041);
                     }
                     errors++;
                   }
                 }
-                if (data435.confirm !== void 0) {
-                  let data449 = data435.confirm;
+                if (data435.uds !== void 0) {
+                  let data449 = data435.uds;
                   if (data449 && typeof data449 == "object" && !Array.isArray(data449)) {
-                    if (data449.path === void 0) {
-                      const err1043 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                    if (data449.request === void 0) {
+                      const err1042 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" }, message: "must have required property 'request'" };
                       if (vErrors === null) {
-                        vErrors = [err1043];
+                        vErrors = [err1042];
                       } else {
-                        vErrors.push(err1043);
+                        vErrors.push(err1042);
                       }
                       errors++;
                     }
                     for (const key129 in data449) {
-                      if (!(key129 === "path" || key129 === "equals" || key129 === "includes")) {
-                        const err1044 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key129 }, message: "must NOT have additional properties" };
+                      if (!func1.call(schema31.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key129)) {
+                        const err1043 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key129 }, message: "must NOT have additional properties" };
                         if (vErrors === null) {
-                          vErrors = [err1044];
+                          vErrors = [err1043];
                         } else {
-                          vErrors.push(err1044);
+                          vErrors.push(err1043);
                         }
                         errors++;
                       }
                     }
-                    if (data449.path !== void 0) {
-                      let data450 = data449.path;
+                    if (data449.bus !== void 0) {
+                      let data450 = data449.bus;
                       if (typeof data450 === "string") {
-                        if (!pattern14.test(data450)) {
-                          const err1045 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
+                        if (!pattern4.test(data450)) {
+                          const err1044 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/bus/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"' };
                           if (vErrors === null) {
-                            vErrors = [err1045];
+                            vErrors = [err1044];
                           } else {
-                            vErrors.push(err1045);
+                            vErrors.push(err1044);
                           }
                           errors++;
                         }
                       } else {
-                        const err1046 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        const err1045 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/bus/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1045];
+                        } else {
+                          vErrors.push(err1045);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.request !== void 0) {
+                      let data451 = data449.request;
+                      if (!(typeof data451 == "number" && (!(data451 % 1) && !isNaN(data451)))) {
+                        const err1046 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/request/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
                         if (vErrors === null) {
                           vErrors = [err1046];
                         } else {
@@ -11685,24 +11689,18 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                    }
-                    if (data449.equals !== void 0) {
-                      let data451 = data449.equals;
-                      if (typeof data451 !== "string" && !(typeof data451 == "number") && typeof data451 !== "boolean") {
-                        const err1047 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
-                        if (vErrors === null) {
-                          vErrors = [err1047];
-                        } else {
-                          vErrors.push(err1047);
+                      if (typeof data451 == "number") {
+                        if (data451 > 536870911 || isNaN(data451)) {
+                          const err1047 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/request/maximum", keyword: "maximum", params: { comparison: "<=", limit: 536870911 }, message: "must be <= 536870911" };
+                          if (vErrors === null) {
+                            vErrors = [err1047];
+                          } else {
+                            vErrors.push(err1047);
+                          }
+                          errors++;
                         }
-                        errors++;
-                      }
-                    }
-                    if (data449.includes !== void 0) {
-                      let data452 = data449.includes;
-                      if (typeof data452 === "string") {
-                        if (!pattern5.test(data452)) {
-                          const err1048 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                        if (data451 < 0 || isNaN(data451)) {
+                          const err1048 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/request/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
                           if (vErrors === null) {
                             vErrors = [err1048];
                           } else {
@@ -11710,8 +11708,12 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                      } else {
-                        const err1049 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      }
+                    }
+                    if (data449.response !== void 0) {
+                      let data452 = data449.response;
+                      if (!(typeof data452 == "number" && (!(data452 % 1) && !isNaN(data452)))) {
+                        const err1049 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/response/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
                         if (vErrors === null) {
                           vErrors = [err1049];
                         } else {
@@ -11719,78 +11721,73 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                    }
-                  } else {
-                    const err1050 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-                    if (vErrors === null) {
-                      vErrors = [err1050];
-                    } else {
-                      vErrors.push(err1050);
-                    }
-                    errors++;
-                  }
-                }
-                if (data435.within !== void 0) {
-                  let data453 = data435.within;
-                  if (!(typeof data453 == "number" && (!(data453 % 1) && !isNaN(data453))) && typeof data453 !== "string") {
-                    const err1051 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
-                    if (vErrors === null) {
-                      vErrors = [err1051];
-                    } else {
-                      vErrors.push(err1051);
-                    }
-                    errors++;
-                  }
-                  if (typeof data453 == "number") {
-                    if (data453 > 31536e7 || isNaN(data453)) {
-                      const err1052 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
-                      if (vErrors === null) {
-                        vErrors = [err1052];
-                      } else {
-                        vErrors.push(err1052);
+                      if (typeof data452 == "number") {
+                        if (data452 > 536870911 || isNaN(data452)) {
+                          const err1050 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/response/maximum", keyword: "maximum", params: { comparison: "<=", limit: 536870911 }, message: "must be <= 536870911" };
+                          if (vErrors === null) {
+                            vErrors = [err1050];
+                          } else {
+                            vErrors.push(err1050);
+                          }
+                          errors++;
+                        }
+                        if (data452 < 0 || isNaN(data452)) {
+                          const err1051 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/response/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                          if (vErrors === null) {
+                            vErrors = [err1051];
+                          } else {
+                            vErrors.push(err1051);
+                          }
+                          errors++;
+                        }
                       }
-                      errors++;
                     }
-                    if (data453 < 1 || isNaN(data453)) {
-                      const err1053 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-                      if (vErrors === null) {
-                        vErrors = [err1053];
-                      } else {
-                        vErrors.push(err1053);
+                    if (data449.flowControl !== void 0) {
+                      let data453 = data449.flowControl;
+                      if (!(typeof data453 == "number" && (!(data453 % 1) && !isNaN(data453)))) {
+                        const err1052 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/flowControl/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                        if (vErrors === null) {
+                          vErrors = [err1052];
+                        } else {
+                          vErrors.push(err1052);
+                        }
+                        errors++;
                       }
-                      errors++;
-                    }
-                  }
-                  if (typeof data453 === "string") {
-                    if (!pattern10.test(data453)) {
-                      const err1054 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
-                      if (vErrors === null) {
-                        vErrors = [err1054];
-                      } else {
-                        vErrors.push(err1054);
+                      if (typeof data453 == "number") {
+                        if (data453 > 536870911 || isNaN(data453)) {
+                          const err1053 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/flowControl/maximum", keyword: "maximum", params: { comparison: "<=", limit: 536870911 }, message: "must be <= 536870911" };
+                          if (vErrors === null) {
+                            vErrors = [err1053];
+                          } else {
+                            vErrors.push(err1053);
+                          }
+                          errors++;
+                        }
+                        if (data453 < 0 || isNaN(data453)) {
+                          const err1054 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/flowControl/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                          if (vErrors === null) {
+                            vErrors = [err1054];
+                          } else {
+                            vErrors.push(err1054);
+                          }
+                          errors++;
+                        }
                       }
-                      errors++;
                     }
-                  }
-                }
-                if (data435.requires !== void 0) {
-                  let data454 = data435.requires;
-                  if (Array.isArray(data454)) {
-                    if (data454.length < 1) {
-                      const err1055 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
-                      if (vErrors === null) {
-                        vErrors = [err1055];
-                      } else {
-                        vErrors.push(err1055);
+                    if (data449.target !== void 0) {
+                      let data454 = data449.target;
+                      if (!(typeof data454 == "number" && (!(data454 % 1) && !isNaN(data454)))) {
+                        const err1055 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/target/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                        if (vErrors === null) {
+                          vErrors = [err1055];
+                        } else {
+                          vErrors.push(err1055);
+                        }
+                        errors++;
                       }
-                      errors++;
-                    }
-                    const len82 = data454.length;
-                    for (let i82 = 0; i82 < len82; i82++) {
-                      let data455 = data454[i82];
-                      if (data455 && typeof data455 == "object" && !Array.isArray(data455)) {
-                        if (data455.path === void 0) {
-                          const err1056 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                      if (typeof data454 == "number") {
+                        if (data454 > 255 || isNaN(data454)) {
+                          const err1056 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/target/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
                           if (vErrors === null) {
                             vErrors = [err1056];
                           } else {
@@ -11798,8 +11795,8 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data455.cause === void 0) {
-                          const err1057 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" }, message: "must have required property 'cause'" };
+                        if (data454 < 0 || isNaN(data454)) {
+                          const err1057 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/target/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
                           if (vErrors === null) {
                             vErrors = [err1057];
                           } else {
@@ -11807,99 +11804,96 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key130 in data455) {
-                          if (!(key130 === "path" || key130 === "equals" || key130 === "includes" || key130 === "atMost" || key130 === "atLeast" || key130 === "cause")) {
-                            const err1058 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key130 }, message: "must NOT have additional properties" };
-                            if (vErrors === null) {
-                              vErrors = [err1058];
-                            } else {
-                              vErrors.push(err1058);
-                            }
-                            errors++;
-                          }
+                      }
+                    }
+                    if (data449.source !== void 0) {
+                      let data455 = data449.source;
+                      if (!(typeof data455 == "number" && (!(data455 % 1) && !isNaN(data455)))) {
+                        const err1058 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/source/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                        if (vErrors === null) {
+                          vErrors = [err1058];
+                        } else {
+                          vErrors.push(err1058);
                         }
-                        if (data455.path !== void 0) {
-                          let data456 = data455.path;
-                          if (typeof data456 === "string") {
-                            if (!pattern14.test(data456)) {
-                              const err1059 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
-                              if (vErrors === null) {
-                                vErrors = [err1059];
-                              } else {
-                                vErrors.push(err1059);
-                              }
-                              errors++;
-                            }
+                        errors++;
+                      }
+                      if (typeof data455 == "number") {
+                        if (data455 > 255 || isNaN(data455)) {
+                          const err1059 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/source/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 }, message: "must be <= 255" };
+                          if (vErrors === null) {
+                            vErrors = [err1059];
                           } else {
-                            const err1060 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err1060];
-                            } else {
-                              vErrors.push(err1060);
-                            }
-                            errors++;
+                            vErrors.push(err1059);
                           }
+                          errors++;
                         }
-                        if (data455.equals !== void 0) {
-                          let data457 = data455.equals;
-                          if (typeof data457 !== "string" && !(typeof data457 == "number") && typeof data457 !== "boolean") {
-                            const err1061 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type }, message: "must be string,number,boolean" };
-                            if (vErrors === null) {
-                              vErrors = [err1061];
-                            } else {
-                              vErrors.push(err1061);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data455.includes !== void 0) {
-                          let data458 = data455.includes;
-                          if (typeof data458 === "string") {
-                            if (!pattern5.test(data458)) {
-                              const err1062 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
-                              if (vErrors === null) {
-                                vErrors = [err1062];
-                              } else {
-                                vErrors.push(err1062);
-                              }
-                              errors++;
-                            }
+                        if (data455 < 0 || isNaN(data455)) {
+                          const err1060 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/source/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                          if (vErrors === null) {
+                            vErrors = [err1060];
                           } else {
-                            const err1063 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-                            if (vErrors === null) {
-                              vErrors = [err1063];
-                            } else {
-                              vErrors.push(err1063);
-                            }
-                            errors++;
+                            vErrors.push(err1060);
                           }
+                          errors++;
                         }
-                        if (data455.atMost !== void 0) {
-                          if (!(typeof data455.atMost == "number")) {
-                            const err1064 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                            if (vErrors === null) {
-                              vErrors = [err1064];
-                            } else {
-                              vErrors.push(err1064);
-                            }
-                            errors++;
+                      }
+                    }
+                    if (data449.session !== void 0) {
+                      let data456 = data449.session;
+                      if (!(typeof data456 == "number" && (!(data456 % 1) && !isNaN(data456)))) {
+                        const err1061 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                        if (vErrors === null) {
+                          vErrors = [err1061];
+                        } else {
+                          vErrors.push(err1061);
+                        }
+                        errors++;
+                      }
+                      if (typeof data456 == "number") {
+                        if (data456 > 126 || isNaN(data456)) {
+                          const err1062 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 }, message: "must be <= 126" };
+                          if (vErrors === null) {
+                            vErrors = [err1062];
+                          } else {
+                            vErrors.push(err1062);
                           }
+                          errors++;
                         }
-                        if (data455.atLeast !== void 0) {
-                          if (!(typeof data455.atLeast == "number")) {
-                            const err1065 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" }, message: "must be number" };
-                            if (vErrors === null) {
-                              vErrors = [err1065];
-                            } else {
-                              vErrors.push(err1065);
-                            }
-                            errors++;
+                        if (data456 < 0 || isNaN(data456)) {
+                          const err1063 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                          if (vErrors === null) {
+                            vErrors = [err1063];
+                          } else {
+                            vErrors.push(err1063);
                           }
+                          errors++;
                         }
-                        if (data455.cause !== void 0) {
-                          let data461 = data455.cause;
-                          if (typeof data461 !== "string") {
-                            const err1066 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                      }
+                    }
+                    if (data449.security !== void 0) {
+                      let data457 = data449.security;
+                      if (data457 && typeof data457 == "object" && !Array.isArray(data457)) {
+                        if (data457.level === void 0) {
+                          const err1064 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" }, message: "must have required property 'level'" };
+                          if (vErrors === null) {
+                            vErrors = [err1064];
+                          } else {
+                            vErrors.push(err1064);
+                          }
+                          errors++;
+                        }
+                        if (data457.key === void 0) {
+                          const err1065 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" }, message: "must have required property 'key'" };
+                          if (vErrors === null) {
+                            vErrors = [err1065];
+                          } else {
+                            vErrors.push(err1065);
+                          }
+                          errors++;
+                        }
+                        for (const key130 in data457) {
+                          if (!(key130 === "level" || key130 === "key" || key130 === "constant")) {
+                            const err1066 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key130 }, message: "must NOT have additional properties" };
                             if (vErrors === null) {
                               vErrors = [err1066];
                             } else {
@@ -11907,8 +11901,11 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data461 === "GeneralError" || data461 === "VehicleError" || data461 === "WrongCommand" || data461 === "VehicleConnectionTimeout" || data461 === "MissingRights" || data461 === "NotPossibleDueToVehicleBatteryLevel" || data461 === "NotPossibleDueToVehiclePrivacyLevel" || data461 === "TooManyWakeUpsOverMonth" || data461 === "TooManyRequestInShortTime" || data461 === "SameActionInProgress" || data461 === "NotPossibleDueToVehicleStolenState" || data461 === "VehicleInUse" || data461 === "TooManyRequestSent" || data461 === "DoorsOpen" || data461 === "VehicleErrorOrCidInside" || data461 === "CidInside" || data461 === "ExternalChargingSystemError" || data461 === "VehicleChargingSystemError" || data461 === "VehicleIsNotLocked" || data461 === "CanceledByDriver")) {
-                            const err1067 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum }, message: "must be equal to one of the allowed values" };
+                        }
+                        if (data457.level !== void 0) {
+                          let data458 = data457.level;
+                          if (!(typeof data458 == "number" && (!(data458 % 1) && !isNaN(data458)))) {
+                            const err1067 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
                             if (vErrors === null) {
                               vErrors = [err1067];
                             } else {
@@ -11916,63 +11913,703 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
+                          if (typeof data458 == "number") {
+                            if (data458 > 125 || isNaN(data458)) {
+                              const err1068 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 }, message: "must be <= 125" };
+                              if (vErrors === null) {
+                                vErrors = [err1068];
+                              } else {
+                                vErrors.push(err1068);
+                              }
+                              errors++;
+                            }
+                            if (data458 < 0 || isNaN(data458)) {
+                              const err1069 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                              if (vErrors === null) {
+                                vErrors = [err1069];
+                              } else {
+                                vErrors.push(err1069);
+                              }
+                              errors++;
+                            }
+                          }
+                        }
+                        if (data457.key !== void 0) {
+                          let data459 = data457.key;
+                          if (typeof data459 === "string") {
+                            if (!pattern4.test(data459)) {
+                              const err1070 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/key/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, message: 'must match pattern "^[A-Za-z][A-Za-z0-9_-]{0,63}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1070];
+                              } else {
+                                vErrors.push(err1070);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1071 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/key/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1071];
+                            } else {
+                              vErrors.push(err1071);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data457.constant !== void 0) {
+                          let data460 = data457.constant;
+                          if (typeof data460 === "string") {
+                            if (!pattern194.test(data460)) {
+                              const err1072 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/constant/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" }, message: 'must match pattern "^([0-9A-Fa-f]{2}){1,256}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1072];
+                              } else {
+                                vErrors.push(err1072);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1073 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/constant/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1073];
+                            } else {
+                              vErrors.push(err1073);
+                            }
+                            errors++;
+                          }
                         }
                       } else {
-                        const err1068 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        const err1074 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                         if (vErrors === null) {
-                          vErrors = [err1068];
+                          vErrors = [err1074];
                         } else {
-                          vErrors.push(err1068);
+                          vErrors.push(err1074);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.io !== void 0) {
+                      let data461 = data449.io;
+                      if (data461 && typeof data461 == "object" && !Array.isArray(data461)) {
+                        if (data461.identifier === void 0) {
+                          const err1075 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" }, message: "must have required property 'identifier'" };
+                          if (vErrors === null) {
+                            vErrors = [err1075];
+                          } else {
+                            vErrors.push(err1075);
+                          }
+                          errors++;
+                        }
+                        if (data461.control === void 0) {
+                          const err1076 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" }, message: "must have required property 'control'" };
+                          if (vErrors === null) {
+                            vErrors = [err1076];
+                          } else {
+                            vErrors.push(err1076);
+                          }
+                          errors++;
+                        }
+                        for (const key131 in data461) {
+                          if (!(key131 === "identifier" || key131 === "control" || key131 === "state")) {
+                            const err1077 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key131 }, message: "must NOT have additional properties" };
+                            if (vErrors === null) {
+                              vErrors = [err1077];
+                            } else {
+                              vErrors.push(err1077);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data461.identifier !== void 0) {
+                          let data462 = data461.identifier;
+                          if (!(typeof data462 == "number" && (!(data462 % 1) && !isNaN(data462)))) {
+                            const err1078 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/identifier/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                            if (vErrors === null) {
+                              vErrors = [err1078];
+                            } else {
+                              vErrors.push(err1078);
+                            }
+                            errors++;
+                          }
+                          if (typeof data462 == "number") {
+                            if (data462 > 65535 || isNaN(data462)) {
+                              const err1079 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/identifier/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
+                              if (vErrors === null) {
+                                vErrors = [err1079];
+                              } else {
+                                vErrors.push(err1079);
+                              }
+                              errors++;
+                            }
+                            if (data462 < 0 || isNaN(data462)) {
+                              const err1080 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/identifier/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                              if (vErrors === null) {
+                                vErrors = [err1080];
+                              } else {
+                                vErrors.push(err1080);
+                              }
+                              errors++;
+                            }
+                          }
+                        }
+                        if (data461.control !== void 0) {
+                          let data463 = data461.control;
+                          if (typeof data463 !== "string") {
+                            const err1081 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1081];
+                            } else {
+                              vErrors.push(err1081);
+                            }
+                            errors++;
+                          }
+                          if (!(data463 === "resetToDefault" || data463 === "freezeCurrentState" || data463 === "shortTermAdjustment")) {
+                            const err1082 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum }, message: "must be equal to one of the allowed values" };
+                            if (vErrors === null) {
+                              vErrors = [err1082];
+                            } else {
+                              vErrors.push(err1082);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data461.state !== void 0) {
+                          let data464 = data461.state;
+                          if (typeof data464 === "string") {
+                            if (!pattern194.test(data464)) {
+                              const err1083 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/state/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" }, message: 'must match pattern "^([0-9A-Fa-f]{2}){1,256}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1083];
+                              } else {
+                                vErrors.push(err1083);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1084 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/state/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1084];
+                            } else {
+                              vErrors.push(err1084);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err1085 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err1085];
+                        } else {
+                          vErrors.push(err1085);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.routine !== void 0) {
+                      let data465 = data449.routine;
+                      if (data465 && typeof data465 == "object" && !Array.isArray(data465)) {
+                        if (data465.identifier === void 0) {
+                          const err1086 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" }, message: "must have required property 'identifier'" };
+                          if (vErrors === null) {
+                            vErrors = [err1086];
+                          } else {
+                            vErrors.push(err1086);
+                          }
+                          errors++;
+                        }
+                        for (const key132 in data465) {
+                          if (!(key132 === "identifier" || key132 === "option" || key132 === "results")) {
+                            const err1087 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key132 }, message: "must NOT have additional properties" };
+                            if (vErrors === null) {
+                              vErrors = [err1087];
+                            } else {
+                              vErrors.push(err1087);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data465.identifier !== void 0) {
+                          let data466 = data465.identifier;
+                          if (!(typeof data466 == "number" && (!(data466 % 1) && !isNaN(data466)))) {
+                            const err1088 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/identifier/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+                            if (vErrors === null) {
+                              vErrors = [err1088];
+                            } else {
+                              vErrors.push(err1088);
+                            }
+                            errors++;
+                          }
+                          if (typeof data466 == "number") {
+                            if (data466 > 65535 || isNaN(data466)) {
+                              const err1089 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/identifier/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 }, message: "must be <= 65535" };
+                              if (vErrors === null) {
+                                vErrors = [err1089];
+                              } else {
+                                vErrors.push(err1089);
+                              }
+                              errors++;
+                            }
+                            if (data466 < 0 || isNaN(data466)) {
+                              const err1090 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/identifier/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+                              if (vErrors === null) {
+                                vErrors = [err1090];
+                              } else {
+                                vErrors.push(err1090);
+                              }
+                              errors++;
+                            }
+                          }
+                        }
+                        if (data465.option !== void 0) {
+                          let data467 = data465.option;
+                          if (typeof data467 === "string") {
+                            if (!pattern194.test(data467)) {
+                              const err1091 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/option/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" }, message: 'must match pattern "^([0-9A-Fa-f]{2}){1,256}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1091];
+                              } else {
+                                vErrors.push(err1091);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1092 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/option/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1092];
+                            } else {
+                              vErrors.push(err1092);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data465.results !== void 0) {
+                          let data468 = data465.results;
+                          if (typeof data468 === "string") {
+                            if (!pattern194.test(data468)) {
+                              const err1093 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/results/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" }, message: 'must match pattern "^([0-9A-Fa-f]{2}){1,256}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1093];
+                              } else {
+                                vErrors.push(err1093);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1094 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/properties/results/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1094];
+                            } else {
+                              vErrors.push(err1094);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err1095 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err1095];
+                        } else {
+                          vErrors.push(err1095);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data449.hold !== void 0) {
+                      let data469 = data449.hold;
+                      if (!(typeof data469 == "number" && (!(data469 % 1) && !isNaN(data469))) && typeof data469 !== "string") {
+                        const err1096 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/hold/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.hold.type }, message: "must be integer,string" };
+                        if (vErrors === null) {
+                          vErrors = [err1096];
+                        } else {
+                          vErrors.push(err1096);
+                        }
+                        errors++;
+                      }
+                      if (typeof data469 == "number") {
+                        if (data469 > 31536e7 || isNaN(data469)) {
+                          const err1097 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/hold/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                          if (vErrors === null) {
+                            vErrors = [err1097];
+                          } else {
+                            vErrors.push(err1097);
+                          }
+                          errors++;
+                        }
+                        if (data469 < 1 || isNaN(data469)) {
+                          const err1098 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/hold/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                          if (vErrors === null) {
+                            vErrors = [err1098];
+                          } else {
+                            vErrors.push(err1098);
+                          }
+                          errors++;
+                        }
+                      }
+                      if (typeof data469 === "string") {
+                        if (!pattern10.test(data469)) {
+                          const err1099 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/hold/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1099];
+                          } else {
+                            vErrors.push(err1099);
+                          }
+                          errors++;
+                        }
+                      }
+                    }
+                    if (data449.release !== void 0) {
+                      if (typeof data449.release !== "boolean") {
+                        const err1100 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
+                        if (vErrors === null) {
+                          vErrors = [err1100];
+                        } else {
+                          vErrors.push(err1100);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err1069 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    const err1101 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                     if (vErrors === null) {
-                      vErrors = [err1069];
+                      vErrors = [err1101];
                     } else {
-                      vErrors.push(err1069);
+                      vErrors.push(err1101);
+                    }
+                    errors++;
+                  }
+                }
+                if (data435.confirm !== void 0) {
+                  let data471 = data435.confirm;
+                  if (data471 && typeof data471 == "object" && !Array.isArray(data471)) {
+                    if (data471.path === void 0) {
+                      const err1102 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                      if (vErrors === null) {
+                        vErrors = [err1102];
+                      } else {
+                        vErrors.push(err1102);
+                      }
+                      errors++;
+                    }
+                    for (const key133 in data471) {
+                      if (!(key133 === "path" || key133 === "equals" || key133 === "includes")) {
+                        const err1103 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key133 }, message: "must NOT have additional properties" };
+                        if (vErrors === null) {
+                          vErrors = [err1103];
+                        } else {
+                          vErrors.push(err1103);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data471.path !== void 0) {
+                      let data472 = data471.path;
+                      if (typeof data472 === "string") {
+                        if (!pattern14.test(data472)) {
+                          const err1104 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1104];
+                          } else {
+                            vErrors.push(err1104);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1105 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1105];
+                        } else {
+                          vErrors.push(err1105);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data471.equals !== void 0) {
+                      let data473 = data471.equals;
+                      if (typeof data473 !== "string" && !(typeof data473 == "number") && typeof data473 !== "boolean") {
+                        const err1106 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type }, message: "must be string,number,boolean" };
+                        if (vErrors === null) {
+                          vErrors = [err1106];
+                        } else {
+                          vErrors.push(err1106);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data471.includes !== void 0) {
+                      let data474 = data471.includes;
+                      if (typeof data474 === "string") {
+                        if (!pattern5.test(data474)) {
+                          const err1107 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                          if (vErrors === null) {
+                            vErrors = [err1107];
+                          } else {
+                            vErrors.push(err1107);
+                          }
+                          errors++;
+                        }
+                      } else {
+                        const err1108 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                        if (vErrors === null) {
+                          vErrors = [err1108];
+                        } else {
+                          vErrors.push(err1108);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err1109 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                    if (vErrors === null) {
+                      vErrors = [err1109];
+                    } else {
+                      vErrors.push(err1109);
+                    }
+                    errors++;
+                  }
+                }
+                if (data435.within !== void 0) {
+                  let data475 = data435.within;
+                  if (!(typeof data475 == "number" && (!(data475 % 1) && !isNaN(data475))) && typeof data475 !== "string") {
+                    const err1110 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.within.type }, message: "must be integer,string" };
+                    if (vErrors === null) {
+                      vErrors = [err1110];
+                    } else {
+                      vErrors.push(err1110);
+                    }
+                    errors++;
+                  }
+                  if (typeof data475 == "number") {
+                    if (data475 > 31536e7 || isNaN(data475)) {
+                      const err1111 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 }, message: "must be <= 315360000000" };
+                      if (vErrors === null) {
+                        vErrors = [err1111];
+                      } else {
+                        vErrors.push(err1111);
+                      }
+                      errors++;
+                    }
+                    if (data475 < 1 || isNaN(data475)) {
+                      const err1112 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+                      if (vErrors === null) {
+                        vErrors = [err1112];
+                      } else {
+                        vErrors.push(err1112);
+                      }
+                      errors++;
+                    }
+                  }
+                  if (typeof data475 === "string") {
+                    if (!pattern10.test(data475)) {
+                      const err1113 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/within/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$"' };
+                      if (vErrors === null) {
+                        vErrors = [err1113];
+                      } else {
+                        vErrors.push(err1113);
+                      }
+                      errors++;
+                    }
+                  }
+                }
+                if (data435.requires !== void 0) {
+                  let data476 = data435.requires;
+                  if (Array.isArray(data476)) {
+                    if (data476.length < 1) {
+                      const err1114 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 }, message: "must NOT have fewer than 1 items" };
+                      if (vErrors === null) {
+                        vErrors = [err1114];
+                      } else {
+                        vErrors.push(err1114);
+                      }
+                      errors++;
+                    }
+                    const len82 = data476.length;
+                    for (let i82 = 0; i82 < len82; i82++) {
+                      let data477 = data476[i82];
+                      if (data477 && typeof data477 == "object" && !Array.isArray(data477)) {
+                        if (data477.path === void 0) {
+                          const err1115 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" }, message: "must have required property 'path'" };
+                          if (vErrors === null) {
+                            vErrors = [err1115];
+                          } else {
+                            vErrors.push(err1115);
+                          }
+                          errors++;
+                        }
+                        if (data477.cause === void 0) {
+                          const err1116 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" }, message: "must have required property 'cause'" };
+                          if (vErrors === null) {
+                            vErrors = [err1116];
+                          } else {
+                            vErrors.push(err1116);
+                          }
+                          errors++;
+                        }
+                        for (const key134 in data477) {
+                          if (!(key134 === "path" || key134 === "equals" || key134 === "includes" || key134 === "atMost" || key134 === "atLeast" || key134 === "cause")) {
+                            const err1117 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key134 }, message: "must NOT have additional properties" };
+                            if (vErrors === null) {
+                              vErrors = [err1117];
+                            } else {
+                              vErrors.push(err1117);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data477.path !== void 0) {
+                          let data478 = data477.path;
+                          if (typeof data478 === "string") {
+                            if (!pattern14.test(data478)) {
+                              const err1118 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, message: 'must match pattern "^[^\\s\\u0000-\\u001f]{1,200}$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1118];
+                              } else {
+                                vErrors.push(err1118);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1119 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/path", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/path/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1119];
+                            } else {
+                              vErrors.push(err1119);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data477.equals !== void 0) {
+                          let data479 = data477.equals;
+                          if (typeof data479 !== "string" && !(typeof data479 == "number") && typeof data479 !== "boolean") {
+                            const err1120 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type }, message: "must be string,number,boolean" };
+                            if (vErrors === null) {
+                              vErrors = [err1120];
+                            } else {
+                              vErrors.push(err1120);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data477.includes !== void 0) {
+                          let data480 = data477.includes;
+                          if (typeof data480 === "string") {
+                            if (!pattern5.test(data480)) {
+                              const err1121 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]+$" }, message: 'must match pattern "^[^\\u0000-\\u001f\\u007f]+$"' };
+                              if (vErrors === null) {
+                                vErrors = [err1121];
+                              } else {
+                                vErrors.push(err1121);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err1122 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/includes", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/includes/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1122];
+                            } else {
+                              vErrors.push(err1122);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data477.atMost !== void 0) {
+                          if (!(typeof data477.atMost == "number")) {
+                            const err1123 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                            if (vErrors === null) {
+                              vErrors = [err1123];
+                            } else {
+                              vErrors.push(err1123);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data477.atLeast !== void 0) {
+                          if (!(typeof data477.atLeast == "number")) {
+                            const err1124 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" }, message: "must be number" };
+                            if (vErrors === null) {
+                              vErrors = [err1124];
+                            } else {
+                              vErrors.push(err1124);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data477.cause !== void 0) {
+                          let data483 = data477.cause;
+                          if (typeof data483 !== "string") {
+                            const err1125 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+                            if (vErrors === null) {
+                              vErrors = [err1125];
+                            } else {
+                              vErrors.push(err1125);
+                            }
+                            errors++;
+                          }
+                          if (!(data483 === "GeneralError" || data483 === "VehicleError" || data483 === "WrongCommand" || data483 === "VehicleConnectionTimeout" || data483 === "MissingRights" || data483 === "NotPossibleDueToVehicleBatteryLevel" || data483 === "NotPossibleDueToVehiclePrivacyLevel" || data483 === "TooManyWakeUpsOverMonth" || data483 === "TooManyRequestInShortTime" || data483 === "SameActionInProgress" || data483 === "NotPossibleDueToVehicleStolenState" || data483 === "VehicleInUse" || data483 === "TooManyRequestSent" || data483 === "DoorsOpen" || data483 === "VehicleErrorOrCidInside" || data483 === "CidInside" || data483 === "ExternalChargingSystemError" || data483 === "VehicleChargingSystemError" || data483 === "VehicleIsNotLocked" || data483 === "CanceledByDriver")) {
+                            const err1126 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema31.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum }, message: "must be equal to one of the allowed values" };
+                            if (vErrors === null) {
+                              vErrors = [err1126];
+                            } else {
+                              vErrors.push(err1126);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err1127 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i82, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                        if (vErrors === null) {
+                          vErrors = [err1127];
+                        } else {
+                          vErrors.push(err1127);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err1128 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" }, message: "must be array" };
+                    if (vErrors === null) {
+                      vErrors = [err1128];
+                    } else {
+                      vErrors.push(err1128);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err1070 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+                const err1129 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key123.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
                 if (vErrors === null) {
-                  vErrors = [err1070];
+                  vErrors = [err1129];
                 } else {
-                  vErrors.push(err1070);
+                  vErrors.push(err1129);
                 }
                 errors++;
               }
             }
           } else {
-            const err1071 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+            const err1130 = { instancePath: instancePath + "/commands/" + key121.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" }, message: "must be object" };
             if (vErrors === null) {
-              vErrors = [err1071];
+              vErrors = [err1130];
             } else {
-              vErrors.push(err1071);
+              vErrors.push(err1130);
             }
             errors++;
           }
         }
       } else {
-        const err1072 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1131 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err1072];
+          vErrors = [err1131];
         } else {
-          vErrors.push(err1072);
+          vErrors.push(err1131);
         }
         errors++;
       }
     }
   } else {
-    const err1073 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+    const err1132 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
     if (vErrors === null) {
-      vErrors = [err1073];
+      vErrors = [err1132];
     } else {
-      vErrors.push(err1073);
+      vErrors.push(err1132);
     }
     errors++;
   }
@@ -11982,19 +12619,19 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
 validate20.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate21;
 var schema32 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "data": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "simulated": { "type": "boolean" }, "log": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "elm327": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "isotp": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "nmea": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "gpsd": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "size": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "others": { "type": "array", "items": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "crl": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keepalive": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "key": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientCa": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "clientId": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "fleets": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "certificate": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "audience": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "jwks": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "keys": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "subjects": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 }, "clientIds": { "type": "array", "items": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "label": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "pictures": { "type": "array", "items": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false };
-var pattern197 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern202 = new RegExp("^[^\\s/:]{1,15}$", "u");
-var pattern204 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern212 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-var pattern213 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-var pattern225 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern227 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern228 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-var pattern232 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern243 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern248 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern250 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern251 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern204 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern209 = new RegExp("^[^\\s/:]{1,15}$", "u");
+var pattern211 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern219 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+var pattern220 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
+var pattern232 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern234 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern235 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var pattern239 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern250 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern255 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern257 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern258 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
 function validate21(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -12077,7 +12714,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern197.test(data1)) {
+        if (!pattern204.test(data1)) {
           const err7 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" }, message: 'must match pattern "^[A-HJ-NPR-Z0-9]{17}$"' };
           if (vErrors === null) {
             vErrors = [err7];
@@ -12276,7 +12913,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
-                if (!pattern202.test(data11)) {
+                if (!pattern209.test(data11)) {
                   const err25 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" }, message: 'must match pattern "^[^\\s/:]{1,15}$"' };
                   if (vErrors === null) {
                     vErrors = [err25];
@@ -12349,7 +12986,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
                 }
               }
               if (typeof data13 === "string") {
-                if (!pattern204.test(data13)) {
+                if (!pattern211.test(data13)) {
                   const err32 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" }, message: 'must match pattern "^[0-9]{1,4}k$"' };
                   if (vErrors === null) {
                     vErrors = [err32];
@@ -12669,7 +13306,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
           }
           if (typeof data26 === "string") {
-            if (!pattern212.test(data26)) {
+            if (!pattern219.test(data26)) {
               const err61 = { instancePath: instancePath + "/record/size", schemaPath: "#/properties/record/properties/size/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
               if (vErrors === null) {
                 vErrors = [err61];
@@ -12747,7 +13384,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         if (data28.url !== void 0) {
           let data29 = data28.url;
           if (typeof data29 === "string") {
-            if (!pattern213.test(data29)) {
+            if (!pattern220.test(data29)) {
               const err68 = { instancePath: instancePath + "/mqtt/url", schemaPath: "#/properties/mqtt/properties/url/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" }, message: 'must match pattern "^mqtts?://[^\\s/@?#]+/?$"' };
               if (vErrors === null) {
                 vErrors = [err68];
@@ -12782,7 +13419,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             for (let i1 = 0; i1 < len1; i1++) {
               let data31 = data30[i1];
               if (typeof data31 === "string") {
-                if (!pattern213.test(data31)) {
+                if (!pattern220.test(data31)) {
                   const err71 = { instancePath: instancePath + "/mqtt/others/" + i1, schemaPath: "#/properties/mqtt/properties/others/items/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" }, message: 'must match pattern "^mqtts?://[^\\s/@?#]+/?$"' };
                   if (vErrors === null) {
                     vErrors = [err71];
@@ -13109,7 +13746,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
           }
           if (typeof data43 === "string") {
-            if (!pattern212.test(data43)) {
+            if (!pattern219.test(data43)) {
               const err101 = { instancePath: instancePath + "/outbox/limit", schemaPath: "#/properties/outbox/properties/limit/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
               if (vErrors === null) {
                 vErrors = [err101];
@@ -13199,7 +13836,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         if (data45.listen !== void 0) {
           let data46 = data45.listen;
           if (typeof data46 === "string") {
-            if (!pattern225.test(data46)) {
+            if (!pattern232.test(data46)) {
               const err109 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" }, message: 'must match pattern "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$"' };
               if (vErrors === null) {
                 vErrors = [err109];
@@ -13321,7 +13958,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         if (data49.listen !== void 0) {
           let data50 = data49.listen;
           if (typeof data50 === "string") {
-            if (!pattern227.test(data50)) {
+            if (!pattern234.test(data50)) {
               const err120 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, message: 'must match pattern "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$"' };
               if (vErrors === null) {
                 vErrors = [err120];
@@ -13343,7 +13980,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
         if (data49.url !== void 0) {
           let data51 = data49.url;
           if (typeof data51 === "string") {
-            if (!pattern228.test(data51)) {
+            if (!pattern235.test(data51)) {
               const err122 = { instancePath: instancePath + "/http/url", schemaPath: "#/properties/http/properties/url/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
               if (vErrors === null) {
                 vErrors = [err122];
@@ -13536,7 +14173,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
                 if (data57.name !== void 0) {
                   let data58 = data57.name;
                   if (typeof data58 === "string") {
-                    if (!pattern232.test(data58)) {
+                    if (!pattern239.test(data58)) {
                       const err140 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, message: 'must match pattern "^[^\\u0000-\\u0020:\\u007f]{1,128}$"' };
                       if (vErrors === null) {
                         vErrors = [err140];
@@ -13946,7 +14583,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             if (data74.id !== void 0) {
               let data75 = data74.id;
               if (typeof data75 === "string") {
-                if (!pattern243.test(data75)) {
+                if (!pattern250.test(data75)) {
                   const err177 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" }, message: 'must match pattern "^[A-Za-z0-9_-]{1,64}$"' };
                   if (vErrors === null) {
                     vErrors = [err177];
@@ -14046,7 +14683,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
                 for (let i7 = 0; i7 < len7; i7++) {
                   let data80 = data79[i7];
                   if (typeof data80 === "string") {
-                    if (!pattern228.test(data80)) {
+                    if (!pattern235.test(data80)) {
                       const err186 = { instancePath: instancePath + "/http/vehicle/pictures/" + i7, schemaPath: "#/properties/http/properties/vehicle/properties/pictures/items/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, message: 'must match pattern "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$"' };
                       if (vErrors === null) {
                         vErrors = [err186];
@@ -14179,7 +14816,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             }
           }
           if (typeof data83 === "string") {
-            if (!pattern212.test(data83)) {
+            if (!pattern219.test(data83)) {
               const err199 = { instancePath: instancePath + "/http/body", schemaPath: "#/properties/http/properties/body/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, message: 'must match pattern "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$"' };
               if (vErrors === null) {
                 vErrors = [err199];
@@ -14230,7 +14867,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             for (let i8 = 0; i8 < len8; i8++) {
               let data86 = data85[i8];
               if (typeof data86 === "string") {
-                if (!pattern248.test(data86)) {
+                if (!pattern255.test(data86)) {
                   const err203 = { instancePath: instancePath + "/callbacks/networks/" + i8, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, message: 'must match pattern "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"' };
                   if (vErrors === null) {
                     vErrors = [err203];
@@ -14367,7 +15004,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             if (data90.subject !== void 0) {
               let data91 = data90.subject;
               if (typeof data91 === "string") {
-                if (!pattern250.test(data91)) {
+                if (!pattern257.test(data91)) {
                   const err216 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, message: 'must match pattern "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$"' };
                   if (vErrors === null) {
                     vErrors = [err216];
@@ -14389,7 +15026,7 @@ function validate21(data, { instancePath = "", parentData, parentDataProperty, r
             if (data90.publicKey !== void 0) {
               let data92 = data90.publicKey;
               if (typeof data92 === "string") {
-                if (!pattern251.test(data92)) {
+                if (!pattern258.test(data92)) {
                   const err218 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" }, message: 'must match pattern "^B[A-Za-z0-9_-]{86}$"' };
                   if (vErrors === null) {
                     vErrors = [err218];

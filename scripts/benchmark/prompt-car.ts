@@ -34,7 +34,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
   const commands = Object.fromEntries(
     Object.entries(vehicle.profile.commands).map(([action, { send, ...rule }]) => [
       action,
-      { ...rule, send: { ...send, for: 0 } },
+      { ...rule, send: send && { ...send, for: 0 } },
     ]),
   );
   const clock = new SystemClock();

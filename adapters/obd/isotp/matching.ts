@@ -1,7 +1,7 @@
 import { NEGATIVE } from '../negative-response.ts';
 
 /**
- * Bytes of the parameters that answers of a service echo (SAE J1979 §6; ISO 14229-1:2020 §10 to §13): a PID, MID or
+ * Bytes of the parameters that answers of a service echo (SAE J1979 §6; ISO 14229-1:2020 §10 to §14): a PID, MID or
  * InfoType, a sub-function, a data or routine identifier. Services that are not listed echo nothing.
  */
 const ECHOED: ReadonlyMap<number, number> = new Map([
@@ -15,6 +15,10 @@ const ECHOED: ReadonlyMap<number, number> = new Map([
   [0x19, 1],
   [0x21, 1],
   [0x22, 2],
+  [0x27, 1],
+  [0x2f, 2],
+  [0x31, 3],
+  [0x3e, 1],
 ]);
 
 /** Services that may ask for several parameters at once; any of them may come first in the answer. */

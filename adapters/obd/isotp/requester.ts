@@ -125,7 +125,8 @@ export class IsoTp implements DiagnosticRequester {
   async request(request: IsoTpRequest): Promise<readonly DiagnosticAnswer[]> {
     this.#check(request);
     return await new Promise((resolve, reject) => {
-      this.#queue.push({ request, resolve, reject });
+      const last = request.urgent === true ? this.#queue.findIndex((waiting) => waiting.request.urgent !== true) : -1;
+      this.#queue.splice(last < 0 ? this.#queue.length : last, 0, { request, resolve, reject });
       this.#next();
     });
   }
@@ -213,9 +214,13 @@ export class IsoTp implements DiagnosticRequester {
     return new VigieError('input.unreadable', `bus ${bus} sleeps: no frame was heard, so nothing is asked`);
   }
 
-  #open({ address, payload, timeout }: IsoTpRequest): Exchange {
+  #open({ address, payload, timeout, pending, longestPending }: IsoTpRequest): Exchange {
     const { clock, sender, bus } = this.#options;
-    const settings = this.#settings;
+    const settings = {
+      ...this.#settings,
+      ...(pending === undefined ? {} : { pending }),
+      ...(longestPending === undefined ? {} : { longestPending }),
+    };
     const route = routeOf(address);
     this.#lastRoute = route;
     return new Exchange({

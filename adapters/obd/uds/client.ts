@@ -1,0 +1,126 @@
+import type { Clock } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { hexByte } from '../hex.ts';
+import { NEGATIVE } from '../negative-response.ts';
+import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
+import { NoAnswer, Refused } from './failures.ts';
+
+/** Asks control units, one thing after the other. */
+export interface UdsRequester {
+  readonly asleep?: boolean;
+  /** `wake`: also on a bus that seems to sleep, since only the control unit that is asked may be awake. */
+  request(request: DiagnosticRequest & { readonly wake?: boolean }): Promise<readonly DiagnosticAnswer[]>;
+}
+
+/** One request, and how many bytes behind the service a positive answer repeats. */
+export interface DiagnosticStep {
+  readonly payload: Uint8Array;
+  readonly echoed: number;
+}
+
+/** Answers within, ms: ten times the P2 that ISO 14229-2 §7.2 gives a control unit, for gateways on the way. */
+const ANSWER = 500;
+/** Longest that a control unit may ask for by its own P2, ms. */
+const LONGEST_ANSWER = 5_000;
+/** Answers that were announced within (P2*), ms: what the standard gives, and the longest that may be asked for. */
+const PENDING = 5_000;
+const LONGEST_PENDING = 30_000;
+
+/** busyRepeatRequest: the same request is to come again (ISO 14229-1:2020 Table A.1). */
+const BUSY = 0x21;
+const REPEATS = 5;
+const BETWEEN = 100;
+
+const INPUT_OUTPUT_CONTROL = 0x2f;
+
+export interface AskOptions {
+  /** Times that it is asked before it counts as not answered; 1 where asking twice might do twice what is asked. */
+  readonly attempts?: number;
+  /** Milliseconds that the answer may be announced for, 5 s at least. */
+  readonly patience?: number;
+}
+
+/** Asks one control unit one thing after the other. */
+export class UdsClient {
+  readonly #requester: UdsRequester;
+  readonly #address: DiagnosticAddress;
+  readonly #clock: Clock;
+  #timeout = ANSWER;
+  #pending = PENDING;
+  #heard = Number.NEGATIVE_INFINITY;
+
+  constructor(requester: UdsRequester, address: DiagnosticAddress, clock: Clock) {
+    this.#requester = requester;
+    this.#address = address;
+    this.#clock = clock;
+  }
+
+  /** Nothing may be asked of it: its bus sleeps. */
+  get asleep(): boolean {
+    return this.#requester.asleep === true;
+  }
+
+  /** When it answered last, monotonic ms. */
+  get heard(): number {
+    return this.#heard;
+  }
+
+  /** The control unit told its own times, ms: until an answer (P2), and until one that it announced (P2*). */
+  timing(answer: number, pending: number): void {
+    this.#timeout = Math.min(answer + ANSWER, LONGEST_ANSWER);
+    this.#pending = Math.min(Math.max(PENDING, pending + ANSWER), LONGEST_PENDING);
+  }
+
+  /**
+   * The positive answer.
+   * @throws VigieError {@link Refused}; {@link NoAnswer}, whether or not it was done; `command.actuation` when it could
+   * not be asked
+   */
+  async ask({ payload, echoed }: DiagnosticStep, { attempts = 1, patience = 0 }: AskOptions = {}): Promise<Uint8Array> {
+    for (let tried = 1, busy = 0; ; ) {
+      const answer = await this.#once(payload, Math.max(PENDING, patience));
+      if (answer !== undefined) {
+        this.#heard = this.#clock.monotonic();
+        if (answer[0] !== NEGATIVE && matches(payload, answer, echoed)) return answer;
+        const response = answer[2] ?? 0;
+        if (answer[0] === NEGATIVE && (response !== BUSY || busy >= REPEATS)) throw new Refused(payload, response);
+        if (answer[0] === NEGATIVE) {
+          busy++;
+          await new Promise<void>((resolve) => this.#clock.after(BETWEEN, resolve));
+          continue;
+        }
+      }
+      if (tried++ >= attempts) throw new NoAnswer(payload, answer);
+    }
+  }
+
+  /** Undefined when no whole answer came. */
+  async #once(payload: Uint8Array, longestPending: number): Promise<Uint8Array | undefined> {
+    const request = {
+      address: this.#address,
+      payload,
+      timeout: this.#timeout,
+      pending: this.#pending,
+      longestPending,
+      urgent: true,
+      // The first request is of a bus that is awake; after that the control unit is.
+      wake: this.#heard !== Number.NEGATIVE_INFINITY,
+    };
+    try {
+      const [answer] = await this.#requester.request(request);
+      return answer?.payload;
+    } catch (cause) {
+      if (cause instanceof VigieError && cause.code === 'input.malformed') return undefined;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new VigieError('command.actuation', `service ${hexByte(payload[0] ?? 0)}: ${reason}`, { cause });
+    }
+  }
+}
+
+function matches(request: Uint8Array, answer: Uint8Array, echoed: number): boolean {
+  if (answer[0] !== (request[0] as number) + 0x40 || answer.length <= echoed) return false;
+  for (let i = 1; i <= echoed; i++) if (answer[i] !== request[i]) return false;
+  // Behind the identifier comes the control parameter (§13.2), though not from every control unit: the late answer to
+  // taking control is none to returning it.
+  return request[0] !== INPUT_OUTPUT_CONTROL || answer.length === 3 || answer[3] === request[3];
+}

@@ -1,0 +1,145 @@
+/** What a profile says of a command that diagnostics carry out, and the messages of ISO 14229-1 that it becomes. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { bytesOf } from '../hex.ts';
+import type { DiagnosticAddress } from '../requester.ts';
+import type { DiagnosticStep } from './client.ts';
+import type { KeyHook, KeyHooks } from './security.ts';
+
+/** How the profile has a command carried out; without `uds` it is carried out in another way. */
+export interface UdsCommand {
+  readonly uds?: Uds | undefined;
+  /** Time the car may take, ms: later nothing is begun any more. */
+  readonly within: number;
+}
+
+interface Uds {
+  readonly bus: string;
+  readonly address: DiagnosticAddress;
+  /** Diagnostic session in which it is allowed: 03, 04 or 40..7E (ISO 14229-1:2020 §10.2). */
+  readonly session: number;
+  readonly security?: Security;
+  readonly service: InputOutputControl | RoutineControl;
+  /** Control is held, or the routine left running, for so long, ms. */
+  readonly hold: number;
+  /** Control is returned, or the routine stopped, before the session ends. */
+  readonly release: boolean;
+}
+
+interface Security {
+  /** `requestSeed`: odd, 01..7D; the key goes with the number after it (§10.4). */
+  readonly level: number;
+  /** Name of a {@link KeyHook}. */
+  readonly key: string;
+  /** What the hook computes with, hexadecimal. */
+  readonly constant?: string;
+}
+
+/** Service 2F (§13.2). */
+export interface InputOutputControl {
+  readonly kind: 'io';
+  /** Data identifier, 0..FFFF. */
+  readonly identifier: number;
+  readonly control: keyof typeof CONTROLS;
+  /** State and mask that go with it, hexadecimal; empty: none. */
+  readonly state: string;
+}
+
+/** Service 31 (§14.2). */
+export interface RoutineControl {
+  readonly kind: 'routine';
+  /** Routine identifier, 0..FFFF. */
+  readonly identifier: number;
+  /** Option record, hexadecimal; empty: none. */
+  readonly option: string;
+  /** What its results must begin with, hexadecimal; absent: they are not asked for. */
+  readonly results?: string;
+}
+
+/** inputOutputControlParameter (ISO 14229-1:2020 Annex E). */
+const CONTROLS = { resetToDefault: 0x01, freezeCurrentState: 0x02, shortTermAdjustment: 0x03 } as const;
+const RETURN_CONTROL = 0x00;
+
+const INPUT_OUTPUT_CONTROL = 0x2f;
+const ROUTINE_CONTROL = 0x31;
+/** Sub-functions of RoutineControl (ISO 14229-1:2020 §14.2). */
+const ROUTINE = { start: 0x01, stop: 0x02, results: 0x03 } as const;
+
+/** A command whose parts are found and whose bytes are made. */
+export interface PreparedCommand {
+  readonly uds: Uds;
+  readonly within: number;
+  readonly key?: { readonly hook: KeyHook; readonly level: number; readonly constant: Uint8Array };
+  readonly take: DiagnosticStep;
+  readonly giveBack?: DiagnosticStep;
+  readonly results?: DiagnosticStep & { readonly expected: Uint8Array };
+}
+
+export type UdsCommands = Readonly<Record<string, UdsCommand>>;
+
+/**
+ * Checks the commands of a profile against the hooks there are.
+ * @returns the commands that can be carried out, and for the others what is wrong with them
+ */
+export function prepareUdsCommands(
+  commands: UdsCommands,
+  hooks: KeyHooks,
+): {
+  prepared: ReadonlyMap<string, PreparedCommand>;
+  problems: readonly { action: string; message: string }[];
+} {
+  const prepared = new Map<string, PreparedCommand>();
+  const problems: { action: string; message: string }[] = [];
+  for (const [action, { uds, within }] of Object.entries(commands)) {
+    if (uds === undefined) continue;
+    try {
+      prepared.set(action, { uds, within, ...prepare(uds, hooks) });
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      problems.push({ action, message: error.message });
+    }
+  }
+  return { prepared, problems };
+}
+
+function prepare(
+  { service, security, release }: Uds,
+  hooks: KeyHooks,
+): Pick<PreparedCommand, 'key' | 'take' | 'giveBack' | 'results'> {
+  const key = security === undefined ? {} : { key: keyOf(security, hooks) };
+  const identifier = [service.identifier >> 8, service.identifier & 0xff];
+  if (service.kind === 'io') {
+    const head = [INPUT_OUTPUT_CONTROL, ...identifier];
+    return {
+      ...key,
+      take: step([...head, CONTROLS[service.control], ...bytes(service.state, 'state')], 2),
+      ...(release ? { giveBack: step([...head, RETURN_CONTROL], 2) } : {}),
+    };
+  }
+  const head = (what: keyof typeof ROUTINE): number[] => [ROUTINE_CONTROL, ROUTINE[what], ...identifier];
+  const { results } = service;
+  return {
+    ...key,
+    take: step([...head('start'), ...bytes(service.option, 'option')], 3),
+    ...(release ? { giveBack: step(head('stop'), 3) } : {}),
+    ...(results === undefined ? {} : { results: { ...step(head('results'), 3), expected: bytes(results, 'results') } }),
+  };
+}
+
+function keyOf({ level, key, constant = '' }: Security, hooks: KeyHooks): PreparedCommand['key'] & object {
+  const hook = hooks.get(key);
+  if (hook === undefined) {
+    const known = [...hooks.keys()].join(', ') || 'none';
+    throw new VigieError('configuration.wrong', `nothing computes keys by the name of ${key}; known: ${known}`);
+  }
+  return { hook, level, constant: bytes(constant, 'constant') };
+}
+
+function bytes(text: string, what: string): Uint8Array {
+  const read = bytesOf(text);
+  if (read === undefined) throw new VigieError('configuration.wrong', `${what} is not pairs of hexadecimal digits`);
+  return read;
+}
+
+function step(payload: readonly number[], echoed: number): DiagnosticStep {
+  return { payload: Uint8Array.from(payload), echoed };
+}

@@ -1,0 +1,37 @@
+/** How a control unit does not do what it is asked, and what that is to a command. */
+import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
+import { hexByte, hexOf } from '../hex.ts';
+import { refusal } from '../negative-response.ts';
+
+/**
+ * What a negative response code (ISO 14229-1:2020 Table A.1) is to a command. The others, such as "conditions not
+ * correct", do not say what is in the way.
+ */
+const codes: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
+  // The profile asks for what this control unit does not have, or not in this session.
+  ...[0x11, 0x12, 0x13, 0x31, 0x7e, 0x7f].map((response) => [response, 'command.unsupported'] as const),
+  // Engine speed, running engine, vehicle speed, pedal, gear, lever.
+  ...[0x81, 0x83, 0x88, 0x8a, 0x8c, 0x90].map((response) => [response, 'command.vehicleInUse'] as const),
+  [0x93, 'command.batteryLow'],
+]);
+
+/** A control unit said no: it has not done it. */
+export class Refused extends VigieError {
+  /** Negative response code. */
+  readonly response: number;
+
+  constructor(request: Uint8Array, response: number) {
+    super(codes.get(response) ?? 'command.actuation', refusal(request[0] ?? 0, response));
+    this.name = 'Refused';
+    this.response = response;
+  }
+}
+
+/** No answer, or none that can be understood: whether it was done is not known. */
+export class NoAnswer extends VigieError {
+  constructor(request: Uint8Array, answer?: Uint8Array) {
+    const came = answer === undefined ? 'no whole answer' : `${hexOf(answer)}, which is no answer to ${hexOf(request)}`;
+    super('command.unconfirmed', `service ${hexByte(request[0] ?? 0)}: ${came}`);
+    this.name = 'NoAnswer';
+  }
+}

@@ -1,0 +1,118 @@
+/** Keys that programs on the unit compute: what a maker keeps secret stays out of the agent and of its profiles. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { VigieError } from '../../../protocol/errors.ts';
+import { bytesOf, hexByte, hexOf } from '../hex.ts';
+import type { KeyHook } from './security.ts';
+
+/** As names in profiles are. */
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** Output beyond this is no key, bytes. */
+const LONGEST_OUTPUT = 4_096;
+/** Group and others may write (inode(7)). */
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * The programs of a folder, each a {@link KeyHook} by its file name. Files whose names are no names of profiles are
+ * passed over.
+ *
+ * A program is started without a shell, without arguments and with no environment but PATH. It reads one line,
+ * `LEVEL SEED CONSTANT` in hexadecimal, without CONSTANT when the profile gives none, and prints the key in hexadecimal.
+ * Another exit status than 0 ends the command.
+ *
+ * What is wrong with the folder or with one of them is said, and the others count: `input.unreadable`, and
+ * `configuration.wrong` for a program that cannot be started or that others than its owner may change.
+ */
+export function keyPrograms(folder: string): { hooks: ReadonlyMap<string, KeyHook>; problems: readonly VigieError[] } {
+  const hooks = new Map<string, KeyHook>();
+  const problems: VigieError[] = [];
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      problems.push(error);
+    }
+  };
+  attempt(() => {
+    for (const name of namesIn(folder)) {
+      const file = resolve(join(folder, name));
+      attempt(() => {
+        if (isProgram(file)) hooks.set(name, hookOf(file));
+      });
+    }
+  });
+  return { hooks, problems };
+}
+
+function hookOf(file: string): KeyHook {
+  return ({ seed, constant, level, signal }) =>
+    run(file, `${hexByte(level)} ${hexOf(seed)} ${hexOf(constant)}`.trim(), signal);
+}
+
+function namesIn(folder: string): string[] {
+  guard(folder);
+  try {
+    return readdirSync(folder).filter((entry) => NAME.test(entry));
+  } catch (cause) {
+    throw new VigieError('input.unreadable', (cause as Error).message, { where: folder, cause });
+  }
+}
+
+function isProgram(file: string): boolean {
+  if (!guard(file).isFile()) return false;
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch (cause) {
+    throw new VigieError('configuration.wrong', 'computes keys and cannot be started: make it executable', {
+      where: file,
+      cause,
+    });
+  }
+}
+
+/** Refuses what others may replace. */
+function guard(path: string): Stats {
+  let found: Stats;
+  try {
+    found = statSync(path);
+  } catch (cause) {
+    throw new VigieError('input.unreadable', (cause as Error).message, { where: path, cause });
+  }
+  if ((found.mode & WRITABLE_BY_OTHERS) === 0) return found;
+  throw new VigieError('configuration.wrong', 'others than its owner may change what computes keys: chmod go-w', {
+    where: path,
+  });
+}
+
+function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Array> {
+  const options = {
+    signal,
+    killSignal: 'SIGKILL',
+    maxBuffer: LONGEST_OUTPUT,
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+  } as const;
+  return new Promise((done, fail) => {
+    const child = execFile(file, [], options, (error, printed) => {
+      // What it printed may be half a key: it is not told.
+      if (error !== null) fail(new VigieError('command.actuation', said(error), { where: file }));
+      else {
+        const key = bytesOf(printed.trim());
+        if (key !== undefined && key.length > 0) done(key);
+        else fail(new VigieError('command.actuation', 'what it printed is no key in hexadecimal', { where: file }));
+      }
+    });
+    // A program that ends without reading is judged by its exit status.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(`${line}\n`);
+  });
+}
+
+/** Without what it printed. */
+function said(error: Error & { code?: string | number | null; signal?: string | null }): string {
+  if (error.name === 'AbortError') return 'it was ended before it gave a key';
+  if (typeof error.code === 'number') return `it ended with status ${error.code}`;
+  return `it gave no key: ${error.signal ?? error.code ?? error.name}`;
+}

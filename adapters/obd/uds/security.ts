@@ -1,0 +1,38 @@
+/** How keys are computed from seeds (ISO 14229-1:2020 §10.4): each maker of control units has a way of its own. */
+import { VigieError } from '../../../protocol/errors.ts';
+
+/** What a key is computed for. */
+export interface KeyRequest {
+  /** What the control unit gave, at least one byte. */
+  readonly seed: Uint8Array;
+  /** What the profile gives for it; empty when it gives nothing. */
+  readonly constant: Uint8Array;
+  /** `requestSeed` that the seed answered, odd, 01..7D. */
+  readonly level: number;
+  /** Aborted when the key is not wanted any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Computes the key that answers a seed. What it throws, or takes longer for than some seconds, ends the command. */
+export type KeyHook = (request: KeyRequest) => Uint8Array | Promise<Uint8Array>;
+
+/** By the name that profiles use. */
+export type KeyHooks = ReadonlyMap<string, KeyHook>;
+
+/** Each byte of the seed with a byte of the constant, which is repeated. */
+function byByte(combine: (seed: number, constant: number) => number): KeyHook {
+  return ({ seed, constant }) => {
+    if (constant.length === 0) throw new VigieError('command.actuation', 'the profile gives no constant for the key');
+    return seed.map((byte, i) => combine(byte, constant[i % constant.length] as number) & 0xff);
+  };
+}
+
+/**
+ * Keys of benches and of simple control units. `xor` and `add` (modulo 256) combine the seed with the constant byte by
+ * byte, `complement` inverts it.
+ */
+export const simpleKeys: KeyHooks = new Map<string, KeyHook>([
+  ['xor', byByte((seed, constant) => seed ^ constant)],
+  ['add', byByte((seed, constant) => seed + constant)],
+  ['complement', ({ seed }) => seed.map((byte) => ~byte & 0xff)],
+]);

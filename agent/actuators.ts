@@ -1,0 +1,20 @@
+import { VigieError } from '../protocol/errors.ts';
+import type { ActionParameters, Actuator } from './ports.ts';
+
+/** Several ways to make the car do something as one: each action goes to the first that offers it. */
+export class Actuators implements Actuator {
+  readonly actions: ReadonlySet<string>;
+  readonly #actuators: readonly Actuator[];
+
+  constructor(actuators: readonly Actuator[]) {
+    this.#actuators = actuators;
+    this.actions = new Set(actuators.flatMap(({ actions }) => [...actions]));
+  }
+
+  /** @throws VigieError `command.unsupported` when none offers it, or what the one that does rejects with */
+  async actuate(action: string, parameters?: ActionParameters): Promise<void> {
+    const actuator = this.#actuators.find(({ actions }) => actions.has(action));
+    if (actuator === undefined) throw new VigieError('command.unsupported', `the vehicle profile has no ${action}`);
+    await actuator.actuate(action, parameters);
+  }
+}

@@ -1,0 +1,31 @@
+/** How commands reach the car: by frames and by diagnostics, whichever the profile says of each. */
+import { FrameActuator } from '../adapters/can/actuator.ts';
+import { UdsActuator, type UdsRequester } from '../adapters/obd/uds/index.ts';
+import { Actuators } from '../agent/actuators.ts';
+import type { Actuator, Clock, FrameSender, Log } from '../agent/ports.ts';
+import { seedKeys } from './seed-keys.ts';
+import type { Vehicle } from './vehicle.ts';
+
+/** The ways to the buses of a car; what is absent cannot be commanded in that way. */
+export interface Ways {
+  readonly sender?: FrameSender;
+  /** Who asks the control units of a bus, by its name in the profile. */
+  readonly requesters?: ReadonlyMap<string, UdsRequester>;
+}
+
+export interface Actuation {
+  readonly actuator: Actuator;
+  /** Gives back what is held; resolves when it is, or cannot be in time. */
+  stop(): Promise<void>;
+}
+
+/** Every way in which the commands of a profile are carried out. */
+export function actuationOf(vehicle: Vehicle, ways: Ways, clock: Clock, log: Log): Actuation {
+  const { sender, requesters = new Map<string, UdsRequester>() } = ways;
+  const { commands } = vehicle.profile;
+  const frames = new FrameActuator(commands, vehicle.databases, sender, clock);
+  const { hooks, problems } = seedKeys(process.env);
+  for (const { message } of problems) log.warn('a program for keys cannot be used', { error: message });
+  const uds = new UdsActuator({ commands, requesters, clock, log, hooks });
+  return { actuator: new Actuators([frames, uds]), stop: () => uds.stop() };
+}

@@ -1,0 +1,14 @@
+import { type KeyHooks, keyPrograms, simpleKeys } from '../adapters/obd/uds/index.ts';
+import type { Environment } from '../config/environment.ts';
+import type { VigieError } from '../protocol/errors.ts';
+
+/**
+ * What computes keys for control units: the simple ones, and the programs of the folder that $VIGIE_SEED_KEYS names. No
+ * configuration or profile names it: they may come from afar, and must not choose what is started on the unit.
+ */
+export function seedKeys(environment: Environment): { hooks: KeyHooks; problems: readonly VigieError[] } {
+  const folder = environment['VIGIE_SEED_KEYS'];
+  if (folder === undefined || folder === '') return { hooks: simpleKeys, problems: [] };
+  const { hooks, problems } = keyPrograms(folder);
+  return { hooks: new Map([...hooks, ...simpleKeys]), problems };
+}

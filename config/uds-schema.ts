@@ -1,0 +1,68 @@
+/** The form of commands that diagnostics carry out (ISO 14229-1), in profiles. */
+import Type, { type Static } from 'typebox';
+import { choice, closed, duration, line, NAME, truth } from './fields.ts';
+
+const LONGEST_29 = 0x1fff_ffff;
+
+const whole = (description: string, maximum: number) =>
+  Type.Unsafe<number>({
+    type: 'integer',
+    minimum: 0,
+    maximum,
+    description,
+    'x-expected': 'a whole number such as 0x7E0',
+  });
+
+/** Quotes keep what looks like a number, such as 01, from being one. */
+const hex = (description: string) =>
+  line(description, {
+    pattern: '^([0-9A-Fa-f]{2}){1,256}$',
+    expected: 'pairs of hexadecimal digits in quotes, such as "01FF"',
+  });
+
+export const udsSchema = closed(
+  {
+    bus: Type.Optional(line('Logical bus', { pattern: NAME, expected: 'the name of a bus of the profile' })),
+    request: whole('CAN identifier of the request; above 0x7FF it has 29 bits', LONGEST_29),
+    response: Type.Optional(whole('CAN identifier of the answer; default: the usual one', LONGEST_29)),
+    flowControl: Type.Optional(whole('CAN identifier of our flow control; default: the usual one', LONGEST_29)),
+    target: Type.Optional(whole('Address in the first byte of what is sent (extended addressing)', 0xff)),
+    source: Type.Optional(whole('Address in the first byte of the answer (extended addressing)', 0xff)),
+    session: Type.Optional(whole('Diagnostic session: 0x03, 0x04 or 0x40 to 0x7E', 0x7e)),
+    security: Type.Optional(
+      closed(
+        {
+          level: whole('requestSeed, an odd number', 0x7d),
+          key: line('What computes the key', { pattern: NAME, expected: 'a name such as xor' }),
+          constant: Type.Optional(hex('What it computes with')),
+        },
+        'The control unit must be unlocked first',
+      ),
+    ),
+    io: Type.Optional(
+      closed(
+        {
+          identifier: whole('Data identifier', 0xffff),
+          control: choice(['resetToDefault', 'freezeCurrentState', 'shortTermAdjustment'], 'What is done with it'),
+          state: Type.Optional(hex('State and mask, with shortTermAdjustment')),
+        },
+        'An output is controlled (service 2F)',
+      ),
+    ),
+    routine: Type.Optional(
+      closed(
+        {
+          identifier: whole('Routine identifier', 0xffff),
+          option: Type.Optional(hex('What the routine is started with')),
+          results: Type.Optional(hex('What its results must begin with; without it they are not asked for')),
+        },
+        'A routine is started (service 31)',
+      ),
+    ),
+    hold: Type.Optional(duration('Control is held, or the routine left running, for so long')),
+    release: Type.Optional(truth('Control is returned, or the routine stopped, after `hold`; default true')),
+  },
+  'What a control unit is asked by diagnostics',
+);
+
+export type UdsInput = Static<typeof udsSchema>;

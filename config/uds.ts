@@ -1,0 +1,144 @@
+/** Commands of a profile that diagnostics carry out (ISO 14229-1). */
+import type { BusNames } from './buses.ts';
+import type { Findings } from './findings.ts';
+import { readDuration } from './quantities.ts';
+import type { UdsInput } from './uds-schema.ts';
+
+/** What a control unit is asked. */
+export interface Uds {
+  readonly bus: string;
+  readonly address: {
+    /** CAN identifier of the request, without flag bits. */
+    readonly request: number;
+    /** 29-bit identifiers. */
+    readonly extended: boolean;
+    /** CAN identifiers of the answer and of flow control; absent: the usual ones. */
+    readonly response?: number;
+    readonly flowControl?: number;
+    /** Target and source in the first byte (extended addressing); absent: normal addressing. */
+    readonly target?: number;
+    readonly source?: number;
+  };
+  readonly session: number;
+  readonly security?: {
+    readonly level: number;
+    readonly key: string;
+    /** Hexadecimal. */
+    readonly constant?: string;
+  };
+  readonly service:
+    | {
+        readonly kind: 'io';
+        readonly identifier: number;
+        readonly control: 'resetToDefault' | 'freezeCurrentState' | 'shortTermAdjustment';
+        /** Hexadecimal; empty: none. */
+        readonly state: string;
+      }
+    | {
+        readonly kind: 'routine';
+        readonly identifier: number;
+        /** Hexadecimal; empty: none. */
+        readonly option: string;
+        readonly results?: string;
+      };
+  /** ms */
+  readonly hold: number;
+  readonly release: boolean;
+  /** Line of the profile. */
+  readonly line: number;
+}
+
+const LONGEST_11 = 0x7ff;
+
+/** Session, unless the profile says another: extendedDiagnosticSession, which controls outputs in most cars. */
+const EXTENDED_SESSION = 0x03;
+
+/** Requests to all control units (ISO 15765-4 §6.3.2). */
+function isFunctional(request: number): boolean {
+  return request === 0x7df || (request & 0x1fff_ff00) === 0x18db_3300;
+}
+
+/** Undefined when there are faults. */
+export function readUds(input: UdsInput, at: string, buses: BusNames, findings: Findings): Uds | undefined {
+  const { hold, release = true, security } = input;
+  if (hold === undefined && input.io !== undefined) {
+    findings.error(at, 'control would be returned as soon as it is taken', 'add hold: and a time, such as 2s');
+  }
+  if (hold === undefined && input.release !== undefined) {
+    findings.error(`${at}/release`, '`release` without `hold`', 'add how long the routine may run');
+  }
+  // A bus of which the car is asked is the one for this; else one with frames.
+  const bus = buses.resolve(input.bus, at, findings, 'OBD');
+  const kind = buses.buses.find(({ name }) => name === bus)?.kind;
+  if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is no control unit', 'write a bus of the car');
+  const address = readAddress(input, at, findings);
+  const session = readSession(input.session, at, findings);
+  if (security !== undefined && security.level % 2 === 0) {
+    findings.error(`${at}/security/level`, 'seeds are asked for with odd numbers', `write ${security.level + 1}`);
+  }
+  const service = readAsked(input, at, findings);
+  if (service === undefined || bus === undefined || !findings.sound(at)) return undefined;
+  return {
+    bus,
+    address,
+    session,
+    ...(security === undefined ? {} : { security }),
+    service,
+    hold: hold === undefined ? 0 : readDuration(hold),
+    // A routine without a time of its own runs to its end.
+    release: release && hold !== undefined,
+    line: findings.line(at),
+  };
+}
+
+function readAddress(input: UdsInput, at: string, findings: Findings): Uds['address'] {
+  const { request, response, flowControl, target, source } = input;
+  const extended = request > LONGEST_11;
+  if (isFunctional(request)) {
+    const fix = 'write the address of the one that is meant, such as 0x7E0';
+    findings.error(`${at}/request`, 'this address is that of all control units', fix);
+  }
+  for (const [member, id] of Object.entries({ response, flowControl })) {
+    if (id === undefined || id > LONGEST_11 === extended) continue;
+    findings.error(`${at}/${member}`, `request and ${member} do not both have ${extended ? 29 : 11} bits`);
+  }
+  if (source !== undefined && target === undefined) {
+    findings.error(`${at}/source`, '`source` without `target`', 'add the target of the request');
+  }
+  return {
+    request,
+    extended,
+    ...(response === undefined ? {} : { response }),
+    ...(flowControl === undefined ? {} : { flowControl }),
+    ...(target === undefined ? {} : { target }),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+/** ISO 14229-1:2020 §10.2: 40 to 5F belong to the makers of cars, 60 to 7E to those of control units. */
+function readSession(session = EXTENDED_SESSION, at: string, findings: Findings): number {
+  if (session >= 0x40 || session === 0x03 || session === 0x04) return session;
+  const why: Readonly<Record<number, string>> = {
+    1: 'the default session has no end that would return control after a power cut',
+    2: 'in the programming session a control unit does not do its work',
+  };
+  const message = why[session] ?? `there is no session ${session}`;
+  findings.error(`${at}/session`, message, 'write 0x03, 0x04 or 0x40 to 0x7E');
+  return session;
+}
+
+function readAsked({ io, routine }: UdsInput, at: string, findings: Findings): Uds['service'] | undefined {
+  if ((io === undefined) === (routine === undefined)) {
+    findings.error(at, 'exactly one of `io` and `routine` must be there');
+    return undefined;
+  }
+  if (routine !== undefined) {
+    const { identifier, option = '', results } = routine;
+    return { kind: 'routine', identifier, option, ...(results === undefined ? {} : { results }) };
+  }
+  const { identifier, control, state = '' } = io as NonNullable<UdsInput['io']>;
+  const adjusts = control === 'shortTermAdjustment';
+  if (adjusts && state === '') findings.error(`${at}/io`, 'an adjustment to what?', 'add state: and its bytes');
+  if (!adjusts && state !== '') findings.error(`${at}/io/state`, `${control} has no state`, 'remove it');
+  return { kind: 'io', identifier, control, state };
+}
