@@ -47,7 +47,7 @@ export const variables: readonly Variable[] = [
 ];
 
 /** Variables of the program that stand in for no member. */
-const others: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS'];
+export const otherVariables: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS'];
 
 /** The variables of a process, e.g. `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -83,7 +83,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
 export function reportUnknown(environment: Environment, findings: Findings): void {
   const known = new Set(variables.map(({ name }) => name));
   for (const name of Object.keys(environment).sort()) {
-    if (!name.startsWith('VIGIE_') || known.has(name) || others.includes(name)) continue;
+    if (!name.startsWith('VIGIE_') || known.has(name) || otherVariables.includes(name)) continue;
     const message = 'no such variable is known';
     const fix = known.has(`${name}_FILE`)
       ? `secrets are read from files only: write it to a file and set ${name}_FILE`

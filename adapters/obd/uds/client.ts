@@ -24,7 +24,7 @@ const ANSWER = 500;
 const LONGEST_ANSWER = 5_000;
 /** Answers that were announced within (P2*), ms: what the standard gives, and the longest that may be asked for. */
 const PENDING = 5_000;
-const LONGEST_PENDING = 30_000;
+const LONGEST_PENDING = 10_000;
 
 /** busyRepeatRequest: the same request is to come again (ISO 14229-1:2020 Table A.1). */
 const BUSY = 0x21;
@@ -36,8 +36,8 @@ const INPUT_OUTPUT_CONTROL = 0x2f;
 export interface AskOptions {
   /** Times that it is asked before it counts as not answered; 1 where asking twice might do twice what is asked. */
   readonly attempts?: number;
-  /** Milliseconds that the answer may be announced for, 5 s at least. */
-  readonly patience?: number;
+  /** Monotonic ms after which it is not asked again; so long, and 5 s at least, its answer may be announced. */
+  readonly until?: number;
 }
 
 /** Asks one control unit one thing after the other. */
@@ -76,9 +76,9 @@ export class UdsClient {
    * @throws VigieError {@link Refused}; {@link NoAnswer}, whether or not it was done; `command.actuation` when it could
    * not be asked
    */
-  async ask({ payload, echoed }: DiagnosticStep, { attempts = 1, patience = 0 }: AskOptions = {}): Promise<Uint8Array> {
+  async ask({ payload, echoed }: DiagnosticStep, { attempts = 1, until = 0 }: AskOptions = {}): Promise<Uint8Array> {
     for (let tried = 1, busy = 0; ; ) {
-      const answer = await this.#once(payload, Math.max(PENDING, patience));
+      const answer = await this.#once(payload, Math.max(PENDING, until - this.#clock.monotonic()));
       if (answer !== undefined) {
         this.#heard = this.#clock.monotonic();
         if (answer[0] !== NEGATIVE && matches(payload, answer, echoed)) return answer;
@@ -90,7 +90,7 @@ export class UdsClient {
           continue;
         }
       }
-      if (tried++ >= attempts) throw new NoAnswer(payload, answer);
+      if (tried++ >= attempts || this.#clock.monotonic() >= until) throw new NoAnswer(payload, answer);
     }
   }
 

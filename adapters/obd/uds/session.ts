@@ -1,7 +1,7 @@
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { hexOf } from '../hex.ts';
-import type { DiagnosticStep, UdsClient } from './client.ts';
+import type { AskOptions, DiagnosticStep, UdsClient } from './client.ts';
 import type { PreparedCommand } from './command.ts';
 import { NoAnswer, Refused } from './failures.ts';
 
@@ -20,7 +20,9 @@ const COMPUTING = 4_000;
 /** Longest key, bytes: that of a signature; what is longer is no key. */
 const LONGEST_KEY = 512;
 /** What may be asked twice, such as a session or the return of control, is asked so often before it is given up. */
-const PERSISTENCE = { attempts: 3 };
+const ATTEMPTS = 3;
+/** What is held is let go within, ms, or the control unit does so by itself. */
+const LETTING_GO = 10_000;
 
 export interface SessionParts {
   readonly client: UdsClient;
@@ -86,7 +88,7 @@ export class DiagnosticSession {
 
   async #open(session: number): Promise<void> {
     const { client } = this.#parts;
-    const answer = await client.ask({ payload: Uint8Array.of(SESSION_CONTROL, session), echoed: 1 }, PERSISTENCE);
+    const answer = await client.ask({ payload: Uint8Array.of(SESSION_CONTROL, session), echoed: 1 }, this.#repeatedly);
     // P2 in steps of 1 ms and P2* in steps of 10 ms follow (ISO 14229-1:2020 §10.2).
     if (answer.length < 6) return;
     const times = new DataView(answer.buffer, answer.byteOffset);
@@ -97,7 +99,7 @@ export class DiagnosticSession {
     const { client } = this.#parts;
     this.#go();
     const ask = { payload: Uint8Array.of(SECURITY_ACCESS, level), echoed: 1 };
-    const answer = await client.ask(ask, PERSISTENCE);
+    const answer = await client.ask(ask, this.#repeatedly);
     const seed = answer.slice(2);
     if (seed.length === 0) throw new NoAnswer(ask.payload, answer);
     // A seed of nothing but zeros: it is unlocked already (§10.4).
@@ -110,9 +112,9 @@ export class DiagnosticSession {
 
   /** Once: what was done must not be done twice because an answer was lost. */
   async #take({ take }: PreparedCommand): Promise<void> {
-    const { client, clock, deadline } = this.#parts;
+    const { client, deadline } = this.#parts;
     try {
-      await client.ask(take, { patience: deadline - clock.monotonic() });
+      await client.ask(take, { until: deadline });
     } catch (error) {
       // Done or not: what was to be held is held in case it was.
       if (!(error instanceof NoAnswer)) throw error;
@@ -140,7 +142,7 @@ export class DiagnosticSession {
   }
 
   async #check({ expected, ...step }: PreparedCommand['results'] & object): Promise<void> {
-    const results = (await this.#parts.client.ask(step, PERSISTENCE)).subarray(1 + step.echoed);
+    const results = (await this.#parts.client.ask(step, this.#repeatedly)).subarray(1 + step.echoed);
     if (expected.every((byte, i) => byte === results[i])) return;
     const message = `the routine ended with ${hexOf(results) || 'nothing'} and not with ${hexOf(expected)}`;
     throw new VigieError('command.actuation', message);
@@ -148,7 +150,7 @@ export class DiagnosticSession {
 
   async #giveBack(action: string, giveBack: DiagnosticStep): Promise<void> {
     const { client, log } = this.#parts;
-    await client.ask(giveBack, PERSISTENCE).catch((error: Error) => {
+    await client.ask(giveBack, this.#lettingGo).catch((error: Error) => {
       // A routine that is over cannot be stopped, and many outputs let go by themselves.
       log.info('control was not returned by itself; the end of the session returns it', { action, why: error.message });
     });
@@ -157,10 +159,19 @@ export class DiagnosticSession {
   async #close(action: string): Promise<void> {
     const { client, log } = this.#parts;
     const end = { payload: Uint8Array.of(SESSION_CONTROL, DEFAULT_SESSION), echoed: 1 };
-    await client.ask(end, PERSISTENCE).catch((error: Error) => {
+    await client.ask(end, this.#lettingGo).catch((error: Error) => {
       const after = `the control unit ends its session by itself after ${S3 / 1000} s`;
       log.warn('a diagnostic session was not ended', { action, why: error.message, after });
     });
+  }
+
+  /** What may be asked again as long as the command has time. */
+  get #repeatedly(): AskOptions {
+    return { attempts: ATTEMPTS, until: this.#parts.deadline };
+  }
+
+  get #lettingGo(): AskOptions {
+    return { attempts: ATTEMPTS, until: this.#parts.clock.monotonic() + LETTING_GO };
   }
 
   /** @throws VigieError when nothing may be begun any more */

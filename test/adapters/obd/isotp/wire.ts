@@ -84,10 +84,23 @@ export class ControlUnit {
   readonly faults: VigieError[] = [];
   #transmission: Transmission | undefined;
   #sending: Promise<void> = Promise.resolve();
+  readonly #send: (message: Uint8Array) => Transmission;
 
   /** Resolves when its answers so far are sent, or cannot be. */
   idle(): Promise<void> {
     return this.#sending;
+  }
+
+  /** Sends a message behind those that are not sent yet. */
+  say(message: Uint8Array): void {
+    this.#sending = this.#sending
+      .then(() => {
+        this.#transmission = this.#send(message);
+        return this.#transmission.done;
+      })
+      .catch((error: VigieError) => {
+        this.faults.push(error);
+      });
   }
 
   constructor(options: UnitOptions) {
@@ -110,19 +123,11 @@ export class ControlUnit {
         put({ id: answers, flags, data: padded(data, source ?? address, settings.padding) });
       },
     } as const;
+    this.#send = (message) => new Transmission(wire, message);
     const reception = new Reception(wire, {
       received: (request) => {
         this.requests.push(request);
-        for (const answer of options.serve(request)) {
-          this.#sending = this.#sending
-            .then(() => {
-              this.#transmission = new Transmission(wire, answer);
-              return this.#transmission.done;
-            })
-            .catch((error: VigieError) => {
-              this.faults.push(error);
-            });
-        }
+        for (const answer of options.serve(request)) this.say(answer);
       },
       failed: (error) => this.faults.push(error),
     });

@@ -1,0 +1,266 @@
+/** Commands by diagnostics: what a control unit is asked, and what becomes of it when it does not do as it should. */
+import { describe, expect, it, vi } from 'vitest';
+import { type KeyHook, type KeyHooks, prepareUdsCommands, UdsActuator } from '../../../../adapters/obd/uds/index.ts';
+import { VigieError } from '../../../../protocol/errors.ts';
+import { settled } from '../isotp/wire.ts';
+import { benchOf, commands, type Manner, S3 } from './unit.ts';
+
+const UNLOCKING = ['1003', '2703', '2704486E0C22'];
+
+/** Carries out, and gives what came of it: the code of the failure, or undefined. */
+async function carry(bench: ReturnType<typeof benchOf>, action: string, manners: Manner[] = []) {
+  await bench.clock.settle(10, 1);
+  bench.unit.manners = manners;
+  const outcome = await settled(bench.clock, bench.actuator.actuate(action));
+  if (outcome.status === 'fulfilled') return undefined;
+  const { code, message } = outcome.reason as VigieError;
+  return `${code}: ${message}`;
+}
+
+describe('what a control unit is asked', () => {
+  it('an output is taken, held with a session that is kept, and returned', async () => {
+    const bench = benchOf();
+    const begun = bench.clock.monotonic();
+    expect(await carry(bench, 'lights.on')).toBeUndefined();
+    expect(bench.unit.requests).toEqual([...UNLOCKING, '2FD0100303', '3E00', '3E00', '2FD01000', '1001']);
+    expect(bench.clock.monotonic() - begun).toBeGreaterThanOrEqual(6_000);
+    expect(bench.unit).toMatchObject({ idle: true, taken: 1, violations: [] });
+  });
+
+  it('a routine is started, asked for its results, and not stopped', async () => {
+    const bench = benchOf();
+    expect(await carry(bench, 'doors.lock')).toBeUndefined();
+    expect(bench.unit.requests).toEqual([...UNLOCKING, '3101020101', '31030201', '1001']);
+  });
+
+  it('a routine with a time is stopped after it', async () => {
+    const bench = benchOf();
+    expect(await carry(bench, 'horn.on')).toBeUndefined();
+    expect(bench.unit.requests).toEqual([...UNLOCKING, '31010201', '31020201', '1001']);
+  });
+
+  it('a control unit that says zeros is unlocked already, and given no key', async () => {
+    const bench = benchOf({ locked: false, seed: new Uint8Array(4) });
+    expect(await carry(bench, 'doors.lock')).toBeUndefined();
+    expect(bench.unit.requests).toEqual(['1003', '2703', '3101020101', '31030201', '1001']);
+  });
+
+  it('a long key goes in several frames', async () => {
+    const bench = benchOf({ seed: new Uint8Array(32).fill(7) });
+    expect(await carry(bench, 'doors.lock')).toBeUndefined();
+    expect(bench.unit.requests[2]).toBe(`2704${'5D'.repeat(32)}`);
+  });
+
+  it('its own times are waited for', async () => {
+    const bench = benchOf({ times: [0x03, 0xe8, 0x03, 0x20] });
+    const slow: Manner[] = ['proper', { late: 1_400 }, { pending: 1, every: 7_900, kept: true }];
+    expect(await carry(bench, 'doors.lock', slow)).toMatch(/^command.expired/);
+    expect(bench.unit.requests).toEqual([...UNLOCKING, '1001']);
+  });
+});
+
+describe('what a control unit says', () => {
+  const pending = { pending: 3, every: 1_000, kept: true };
+  const cases: [what: string, manners: Manner[], outcome: RegExp | undefined, taken: number][] = [
+    ['response pending is waited for', ['proper', 'proper', pending, pending], undefined, 1],
+    ['busy is asked again', [{ refuse: 0x21 }, 'proper', 'proper', { refuse: 0x21 }, { refuse: 0x21 }], undefined, 1],
+    ['busy for ever is a refusal', Array<Manner>(6).fill({ refuse: 0x21 }), /^command.actuation: .*busy/, 0],
+    ['no session', [{ refuse: 0x12 }], /^command.unsupported: service 10 refused/, 0],
+    ['a wrong key', ['proper', 'proper', { refuse: 0x35 }], /^command.actuation: .*invalid key/, 0],
+    ['locked for a time', ['proper', { refuse: 0x37 }], /^command.actuation: .*time delay not expired/, 0],
+    ['not in this car', ['proper', 'proper', 'proper', { refuse: 0x31 }], /^command.unsupported: service 31/, 0],
+    ['the engine runs', ['proper', 'proper', 'proper', { refuse: 0x83 }], /^command.vehicleInUse/, 0],
+    ['too little voltage', ['proper', 'proper', 'proper', { refuse: 0x93 }], /^command.batteryLow/, 0],
+    ['conditions', ['proper', 'proper', 'proper', { refuse: 0x22 }], /^command.actuation: .*conditions not correct/, 0],
+    ['nothing', Array<Manner>(6).fill('deaf'), /^command.unconfirmed: service 10: no whole answer/, 0],
+    ['nothing to the key', ['proper', 'proper', 'mute'], /^command.unconfirmed: service 27/, 0],
+    ['no seed', ['proper', { raw: Uint8Array.of(0x67, 3) }], /^command.unconfirmed: service 27: 6703/, 0],
+    ['nothing once', ['deaf', 'proper', 'deaf'], undefined, 1],
+  ];
+  it.each(cases)('%s', async (_, manners, outcome, taken) => {
+    const bench = benchOf();
+    const came = await carry(bench, 'doors.lock', [...manners]);
+    if (outcome === undefined) expect(came).toBeUndefined();
+    else expect(came).toMatch(outcome);
+    await bench.clock.settle(S3 + 100, 100);
+    expect(bench.unit).toMatchObject({ taken, session: 1, unlocked: false, violations: [] });
+  });
+
+  it('no answer to what is asked is no failure: the car shows it or does not', async () => {
+    const bench = benchOf();
+    expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', 'mute'])).toBeUndefined();
+    expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
+    expect(bench.unit.requests.filter((request) => request.startsWith('2FD01003'))).toHaveLength(1);
+    expect(bench.log.lines).toMatchObject([{ level: 'warn', event: expect.stringContaining('did not answer') }]);
+  });
+
+  it('other results are a failure', async () => {
+    const bench = benchOf({ results: Uint8Array.of(1, 2) });
+    expect(await carry(bench, 'doors.lock')).toBe('command.actuation: the routine ended with 0102 and not with 00');
+    expect(bench.unit.session).toBe(1);
+  });
+
+  it('the late answer to taking control is none to returning it', async () => {
+    const bench = benchOf();
+    const manners: Manner[] = ['proper', 'proper', 'proper', { late: 6_200 }, 'proper', 'proper', 'deaf'];
+    expect(await carry(bench, 'lights.on', manners)).toBeUndefined();
+    expect(bench.unit.requests.slice(-3)).toEqual(['2FD01000', '2FD01000', '1001']);
+  });
+
+  it('a session that is lost is not taken for one that was held', async () => {
+    const bench = benchOf();
+    expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', 'proper', 'reset', 'deaf', 'deaf'])).toBe(
+      undefined,
+    );
+    expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
+    expect(bench.log.lines.map(({ event }) => event)).toContain('a control unit does not say what became of a command');
+  });
+});
+
+describe('a sleeping bus', () => {
+  it('is not asked', async () => {
+    const bench = benchOf();
+    bench.talk(false);
+    await bench.clock.settle(4_000, 500);
+    const before = bench.bus.sent.length;
+    expect(await carry(bench, 'doors.lock')).toBe('command.asleep: bus body sleeps');
+    expect(bench.bus.sent.length).toBe(before);
+  });
+
+  it('that falls silent meanwhile is left as it was', async () => {
+    const bench = benchOf();
+    const done = carry(bench, 'lights.on');
+    bench.talk(false);
+    expect(await done).toBeUndefined();
+    expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
+  });
+});
+
+describe('one after the other', () => {
+  it('commands to a control unit wait for each other', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    const both = Promise.all(['horn.on', 'doors.lock'].map((action) => bench.actuator.actuate(action)));
+    expect((await settled(bench.clock, both)).status).toBe('fulfilled');
+    const ends = bench.unit.requests.flatMap((request, at) => (request === '1001' ? [at] : []));
+    expect(ends).toEqual([5, bench.unit.requests.length - 1]);
+    expect(bench.unit.violations).toEqual([]);
+  });
+
+  it('what waits too long is not begun', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    const both = Promise.allSettled(['lights.on', 'doors.lock'].map((action) => bench.actuator.actuate(action)));
+    const outcome = await settled(bench.clock, both);
+    expect(outcome).toMatchObject({
+      value: [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'command.expired' } }],
+    });
+    expect(bench.unit.taken).toBe(1);
+  });
+
+  it('goes before what is polled: one poll at most between two of its requests', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    const engine = { request: 0x7e0, extended: false };
+    const poll = () => bench.isotp.request({ address: engine, payload: Uint8Array.of(1, 0x0c) });
+    const polls = Array.from({ length: 12 }, poll);
+    const done = bench.actuator.actuate('doors.lock');
+    await settled(bench.clock, Promise.all([...polls, done]));
+    const order = bench.bus.sent.flatMap(({ id, data }) =>
+      id === 0x7e0 ? ['poll'] : id === 0x7a6 && (data[0] as number) < 0x20 ? ['command'] : [],
+    );
+    expect(order.slice(0, 12)).toEqual(Array(6).fill(['poll', 'command']).flat());
+    expect(order.slice(12)).toEqual(Array(6).fill('poll'));
+  });
+});
+
+describe('keys', () => {
+  const hooked = (hook: KeyHook): KeyHooks => new Map([['xor', hook]]);
+
+  it.each<[string, KeyHook, RegExp]>([
+    ['throws', () => Promise.reject(new Error('no module')), /the key could not be computed: no module/],
+    ['gives nothing', () => new Uint8Array(0), /0 bytes are no key/],
+    ['gives too much', () => new Uint8Array(4_000), /4000 bytes are no key/],
+    ['never ends', () => new Promise(() => undefined), /the key was not computed within 4 s/],
+  ])('what %s ends the command and leaves the session', async (_, hook, message) => {
+    const bench = benchOf({ hooks: hooked(hook) });
+    expect(await carry(bench, 'doors.lock')).toMatch(message);
+    expect(bench.unit.requests).toEqual(['1003', '2703', '1001']);
+    expect(bench.unit.idle).toBe(true);
+  });
+
+  it('what computes is told when its key is not wanted any more', async () => {
+    const aborted = vi.fn();
+    const bench = benchOf({
+      hooks: hooked(({ signal }) => new Promise(() => signal.addEventListener('abort', aborted))),
+    });
+    await carry(bench, 'doors.lock');
+    expect(aborted).toHaveBeenCalledOnce();
+  });
+
+  it('a name that nothing computes by is a problem, and the others are offered', () => {
+    const { prepared, problems } = prepareUdsCommands(commands, new Map());
+    expect(prepared.size).toBe(0);
+    expect(problems[0]).toEqual({
+      action: 'lights.on',
+      message: 'nothing computes keys by the name of xor; known: none',
+    });
+  });
+});
+
+describe('the end of the agent', () => {
+  it('gives back what is held, and begins nothing more', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    const done = bench.actuator.actuate('lights.on').catch((error: VigieError) => error.code);
+    await bench.clock.settle(2_500, 1);
+    expect(bench.unit.controlled).toBe(true);
+    const begun = bench.clock.monotonic();
+    const stopped = bench.actuator.stop();
+    expect((await settled(bench.clock, Promise.all([stopped, done]))).status).toBe('fulfilled');
+    expect(bench.clock.monotonic() - begun).toBeLessThan(1_000);
+    expect(await done).toBe('command.interrupted');
+    expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
+    const asked = bench.unit.requests.length;
+    expect(await carry(bench, 'doors.lock')).toMatch(/^command.interrupted/);
+    expect(bench.unit.requests.length).toBe(asked);
+  });
+
+  it('does not wait longer than it may for a control unit that is silent', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    const done = bench.actuator.actuate('lights.on').catch(() => undefined);
+    await bench.clock.settle(2_500, 1);
+    bench.unit.manners = Array<Manner>(99).fill('deaf');
+    const begun = bench.clock.monotonic();
+    await settled(bench.clock, bench.actuator.stop());
+    expect(bench.clock.monotonic() - begun).toBeLessThanOrEqual(3_100);
+    await settled(bench.clock, done);
+    await bench.clock.settle(S3, 100);
+    expect(bench.unit.idle).toBe(true);
+  });
+
+  it('that has no time to give anything back leaves it to the control unit', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    bench.actuator.actuate('lights.on').catch(() => undefined);
+    await bench.clock.settle(2_500, 1);
+    expect(bench.unit.controlled).toBe(true);
+    // The power is cut: nothing of ours reaches the bus any more.
+    bench.bus.fate = () => [];
+    await bench.clock.settle(S3 + 100, 100);
+    expect(bench.unit.idle).toBe(true);
+  });
+});
+
+describe('what is not offered', () => {
+  it('actions of buses without requests, unknown ones, parameters', async () => {
+    const { clock, log, actuator } = benchOf();
+    const deaf = new UdsActuator({ commands, requesters: new Map(), clock, log });
+    expect([...deaf.actions]).toEqual([]);
+    await expect(deaf.actuate('doors.lock')).rejects.toMatchObject({ code: 'command.unsupported' });
+    await expect(actuator.actuate('doors.unlock')).rejects.toMatchObject({ code: 'command.unsupported' });
+    await expect(actuator.actuate('doors.lock', { index: 1 })).rejects.toBeInstanceOf(VigieError);
+    expect([...actuator.actions]).toEqual(['lights.on', 'doors.lock', 'horn.on']);
+  });
+});

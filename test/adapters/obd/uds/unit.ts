@@ -1,0 +1,253 @@
+/** A control unit that carries out commands by diagnostics as ISO 14229-1 has it, over real ISO-TP, and misbehaves. */
+import { hexOf } from '../../../../adapters/obd/hex.ts';
+import { IsoTp, type IsoTpOptions } from '../../../../adapters/obd/isotp/index.ts';
+import { type KeyHooks, simpleKeys, UdsActuator, type UdsCommands } from '../../../../adapters/obd/uds/index.ts';
+import { VirtualClock } from '../../../rig/clock.ts';
+import { MemoryLog } from '../../../rig/log.ts';
+import { Bus, batchOf, ControlUnit } from '../isotp/wire.ts';
+
+/**
+ * What a control unit makes of one request. `deaf`: it does not hear it; `mute`: it does it and says nothing; `late`: its
+ * answer comes after so many ms; `pending`: it announces its answer so often, and gives it, or not; `refuse` with a code;
+ * `reset`: it starts anew and says nothing; `raw`: it answers something else.
+ */
+export type Manner =
+  | 'proper'
+  | 'deaf'
+  | 'mute'
+  | 'reset'
+  | { readonly late: number }
+  | { readonly pending: number; readonly every: number; readonly kept: boolean }
+  | { readonly refuse: number }
+  | { readonly raw: Uint8Array };
+
+export const S3 = 5_000;
+/** Its data identifier and its routine. */
+export const OUTPUT = 0xd010;
+export const ROUTINE = 0x0201;
+const MASK = 0x5a;
+
+export interface UnitSetting {
+  readonly request?: number;
+  readonly answers?: number;
+  /** It must be unlocked for control; default true. */
+  readonly locked?: boolean;
+  readonly seed?: Uint8Array;
+  /** P2 and P2*, as it tells them; default nothing. */
+  readonly times?: readonly number[];
+  readonly results?: Uint8Array;
+}
+
+export class DiagnosedUnit {
+  /** Requests as they came, hexadecimal. */
+  readonly requests: string[] = [];
+  /** What must never happen. */
+  readonly violations: string[] = [];
+  session = 1;
+  unlocked = false;
+  controlled = false;
+  running = false;
+  /** Times that control was taken, or the routine started. */
+  taken = 0;
+  /** The next requests, each in a manner; then all proper. */
+  manners: Manner[] = [];
+  readonly #clock: VirtualClock;
+  readonly #unit: ControlUnit;
+  readonly #setting: UnitSetting;
+  #cancel: () => void = () => undefined;
+  #asked = false;
+
+  constructor(clock: VirtualClock, bus: Bus, setting: UnitSetting = {}) {
+    const { request = 0x7a6, answers = 0x7ae } = setting;
+    this.#clock = clock;
+    this.#setting = setting;
+    this.#unit = new ControlUnit({ clock, bus, listens: [request], answers, serve: (asked) => this.#serve(asked) });
+  }
+
+  /** Nothing is held: no session, no control. */
+  get idle(): boolean {
+    return this.session === 1 && !this.controlled && !this.running && !this.unlocked;
+  }
+
+  /** As after a power cut of its own. */
+  reset(): void {
+    this.#cancel();
+    this.session = 1;
+    this.unlocked = false;
+    this.controlled = false;
+    this.running = false;
+    this.#asked = false;
+  }
+
+  #serve(request: Uint8Array): Uint8Array[] {
+    this.requests.push(hexOf(request));
+    const manner = this.manners.shift() ?? 'proper';
+    if (manner === 'deaf') return [];
+    if (manner === 'reset') {
+      this.reset();
+      return [];
+    }
+    if (typeof manner === 'object' && 'refuse' in manner) return [this.#refusal(request, manner.refuse)];
+    if (typeof manner === 'object' && 'raw' in manner) return [manner.raw];
+    const answer = this.#answer(request);
+    if (manner === 'mute') return [];
+    if (manner === 'proper') return [answer];
+    if ('late' in manner) {
+      this.#clock.after(manner.late, () => this.#unit.say(answer));
+      return [];
+    }
+    for (let told = 1; told <= manner.pending; told++) {
+      this.#clock.after((told - 1) * manner.every, () => this.#unit.say(this.#refusal(request, 0x78)));
+    }
+    if (manner.kept) this.#clock.after(manner.pending * manner.every, () => this.#unit.say(answer));
+    return [];
+  }
+
+  #refusal(request: Uint8Array, code: number): Uint8Array {
+    return Uint8Array.of(0x7f, request[0] ?? 0, code);
+  }
+
+  /** Any request keeps the session (ISO 14229-2 §7.4); after S3 it ends, and with it all control. */
+  #keep(): void {
+    this.#cancel();
+    if (this.session !== 1) this.#cancel = this.#clock.after(S3, () => this.reset());
+  }
+
+  #answer(request: Uint8Array): Uint8Array {
+    const [service = 0, first = 0] = request;
+    const done = (...bytes: number[]): Uint8Array => {
+      this.#keep();
+      return Uint8Array.of(service + 0x40, ...bytes);
+    };
+    const no = (code: number): Uint8Array => {
+      this.#keep();
+      return this.#refusal(request, code);
+    };
+    switch (service) {
+      case 0x10:
+        if (first !== 1 && first !== 3) return no(0x12);
+        this.reset();
+        this.session = first;
+        return done(first, ...(this.#setting.times ?? []));
+      case 0x3e:
+        return done(first);
+      case 0x27:
+        return this.#unlock(request, done, no);
+      case 0x2f:
+      case 0x31:
+        if (this.session !== 3) return no(0x7f);
+        if (!this.unlocked && this.#setting.locked !== false) return no(0x33);
+        return service === 0x2f ? this.#control(request, done, no) : this.#routine(request, done, no);
+      default:
+        return no(0x11);
+    }
+  }
+
+  #unlock(request: Uint8Array, done: (...bytes: number[]) => Uint8Array, no: (code: number) => Uint8Array): Uint8Array {
+    const { seed = Uint8Array.of(0x12, 0x34, 0x56, 0x78) } = this.#setting;
+    if (this.session !== 3) return no(0x7f);
+    if (request[1] === 3) {
+      this.#asked = true;
+      return done(3, ...(this.unlocked ? seed.map(() => 0) : seed));
+    }
+    if (request[1] !== 4) return no(0x12);
+    if (!this.#asked) return no(0x24);
+    this.#asked = false;
+    if (hexOf(request.subarray(2)) !== hexOf(seed.map((byte) => byte ^ MASK))) return no(0x35);
+    this.unlocked = true;
+    return done(4);
+  }
+
+  #control(
+    request: Uint8Array,
+    done: (...bytes: number[]) => Uint8Array,
+    no: (code: number) => Uint8Array,
+  ): Uint8Array {
+    if ((((request[1] ?? 0) << 8) | (request[2] ?? 0)) !== OUTPUT) return no(0x31);
+    if (request[3] !== 0) {
+      if (this.controlled) this.violations.push('an output that is held was taken again');
+      this.taken++;
+    }
+    this.controlled = request[3] !== 0;
+    return done(...request.subarray(1, 4));
+  }
+
+  #routine(
+    request: Uint8Array,
+    done: (...bytes: number[]) => Uint8Array,
+    no: (code: number) => Uint8Array,
+  ): Uint8Array {
+    if ((((request[2] ?? 0) << 8) | (request[3] ?? 0)) !== ROUTINE) return no(0x31);
+    const { results = Uint8Array.of(0) } = this.#setting;
+    if (request[1] === 1) {
+      if (this.running) this.violations.push('a routine that runs was started again');
+      this.taken++;
+      this.running = true;
+    } else if (request[1] === 2) {
+      if (!this.running) return no(0x24);
+      this.running = false;
+    }
+    return done(...request.subarray(1, 4), ...(request[1] === 3 ? results : []));
+  }
+}
+
+const address = { request: 0x7a6, extended: false };
+const security = { level: 3, key: 'xor', constant: '5A' };
+const body = { bus: 'body', address, session: 3, security } as const;
+
+export const commands = {
+  'lights.on': {
+    uds: {
+      ...body,
+      service: { kind: 'io', identifier: OUTPUT, control: 'shortTermAdjustment', state: '03' },
+      hold: 6_000,
+      release: true,
+    },
+    within: 8_000,
+  },
+  'doors.lock': {
+    uds: {
+      ...body,
+      service: { kind: 'routine', identifier: ROUTINE, option: '01', results: '00' },
+      hold: 0,
+      release: false,
+    },
+    within: 5_000,
+  },
+  'horn.on': {
+    uds: { ...body, service: { kind: 'routine', identifier: ROUTINE, option: '' }, hold: 1_000, release: true },
+    within: 5_000,
+  },
+} as const satisfies UdsCommands;
+
+/** The agent's side: one transport, one actuator, on a bus that talks as long as `talks`. */
+export function benchOf(setting: UnitSetting & { hooks?: KeyHooks; isotp?: Partial<IsoTpOptions> } = {}) {
+  const clock = new VirtualClock();
+  const bus = new Bus(clock);
+  const log = new MemoryLog();
+  const isotp = new IsoTp({ clock, sender: bus, bus: 'body', index: 0, ...setting.isotp });
+  bus.join((frame) => isotp.receive(batchOf(frame)));
+  const unit = new DiagnosedUnit(clock, bus, setting);
+  const others = bus.join(() => undefined);
+  let talks = true;
+  const chatter = (): void => {
+    if (talks) others({ id: 0x123, flags: 0, data: Uint8Array.of(0) });
+    clock.after(500, chatter);
+  };
+  chatter();
+  const requesters = new Map([['body', isotp]]);
+  const hooks = setting.hooks ?? simpleKeys;
+  const actuator = new UdsActuator({ commands, requesters, clock, log, hooks });
+  return {
+    clock,
+    bus,
+    log,
+    isotp,
+    unit,
+    actuator,
+    /** The bus falls silent, or talks again. */
+    talk: (on: boolean) => {
+      talks = on;
+    },
+  };
+}
