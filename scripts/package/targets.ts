@@ -80,6 +80,13 @@ export function targetNamed(name: string): Target {
   throw new Error(`"${name}" is no architecture: choose of ${targets.map((target) => target.name).join(', ')}`);
 }
 
+/** The target that this machine is. @throws Error when it is none */
+export function hostTarget(): Target {
+  const found = targets.find(({ arch }) => arch === process.arch);
+  if (found !== undefined) return found;
+  throw new Error(`this machine is ${process.arch}: it takes one of ${targets.map(({ arch }) => arch).join(', ')}`);
+}
+
 /** The command line that runs a target's program on this machine: the program itself, or an emulator's. */
 export function runner(target: Target, program: string): readonly string[] {
   return target.arch === process.arch ? [program] : [target.emulator, '-L', target.sysroot, program];

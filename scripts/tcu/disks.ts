@@ -23,10 +23,21 @@ export interface Disks {
   readonly memoryDisk: string;
   readonly system: string;
   readonly data: string;
+  /** The system may change its disk; absent: it is only read. */
+  readonly writable?: boolean;
 }
 
-const early = ['virtio_mmio', 'virtio_blk', 'virtio_net', 'virtio-rng', 'ext4', 'crc32c_generic'];
-const late = ['can', 'can-raw', 'can-isotp', 'can-dev', 'vcan'];
+/** Kernel modules for the way to the disks, and for the rest of the life of a unit. */
+export const early: readonly string[] = [
+  'virtio_mmio',
+  'virtio_pci',
+  'virtio_blk',
+  'virtio_net',
+  'virtio-rng',
+  'ext4',
+  'crc32c_generic',
+];
+export const late: readonly string[] = ['can', 'can-raw', 'can-isotp', 'can-dev', 'vcan'];
 
 /** Programs of busybox that the scripts of the unit call. */
 const applets = [
@@ -38,24 +49,15 @@ const applets = [
  * Makes the disks in `folder`. `car` is a folder that becomes `/opt/car`.
  * @throws Error with what the programs say that make file systems
  */
-export function makeDisks(
-  folder: string,
-  { root: tree, kernel, version }: Distribution,
-  executable: string,
-  car: string,
-): Disks {
+export function makeDisks(folder: string, distribution: Distribution, executable: string, car: string): Disks {
+  const { root: tree, kernel, version } = distribution;
   const disks: Disks = {
     kernel: join(kernel, 'boot', `vmlinuz-${version}`),
     memoryDisk: join(folder, 'first.cpio'),
     system: join(folder, 'system.img'),
     data: join(folder, 'data.img'),
   };
-  const first = join(folder, 'first');
-  install(join(guest, 'first.sh'), join(first, 'init'));
-  install(join(tree, 'bin/busybox'), join(first, 'bin/busybox'));
-  symlinkSync('busybox', join(first, 'bin/sh'));
-  copyModules(kernel, version, early, first);
-  makeMemoryDisk(first, disks.memoryDisk);
+  makeMemoryDisk(folder, distribution, disks.memoryDisk);
 
   const system = join(folder, 'system');
   cpSync(tree, system, { recursive: true, verbatimSymlinks: true });
@@ -87,7 +89,7 @@ function install(from: string, to: string): void {
 }
 
 /** Modules with those that they need, and the lists from which modprobe knows that. */
-function copyModules(kernel: string, version: string, names: readonly string[], to: string): void {
+export function copyModules(kernel: string, version: string, names: readonly string[], to: string): void {
   const folder = join('lib/modules', version);
   const from = join(kernel, folder);
   const needs = new Map<string, readonly string[]>();
@@ -109,11 +111,19 @@ function copyModules(kernel: string, version: string, names: readonly string[], 
   }
 }
 
-/** An archive as the kernel unpacks it (Documentation/driver-api/early-userspace/buffer-format.rst). */
-function makeMemoryDisk(folder: string, file: string): void {
-  const names = execFileSync('find', ['.', '-mindepth', '1'], { cwd: folder });
+/**
+ * Makes in `folder` what finds the disks: an archive as the kernel unpacks it
+ * (Documentation/driver-api/early-userspace/buffer-format.rst).
+ */
+export function makeMemoryDisk(folder: string, { root: tree, kernel, version }: Distribution, file: string): void {
+  const first = join(folder, 'first');
+  install(join(guest, 'first.sh'), join(first, 'init'));
+  install(join(tree, 'bin/busybox'), join(first, 'bin/busybox'));
+  symlinkSync('busybox', join(first, 'bin/sh'));
+  copyModules(kernel, version, early, first);
+  const names = execFileSync('find', ['.', '-mindepth', '1'], { cwd: first });
   const made = spawnSync('cpio', ['--quiet', '-o', '-H', 'newc', '-R', '0:0'], {
-    cwd: folder,
+    cwd: first,
     input: names,
     maxBuffer: 2 ** 28,
   });
@@ -121,7 +131,8 @@ function makeMemoryDisk(folder: string, file: string): void {
   writeFileSync(file, made.stdout);
 }
 
-function makeFileSystem(file: string, label: string, size: string, contents?: string): void {
+/** A file that holds a file system of its own, with `contents` in it. */
+export function makeFileSystem(file: string, label: string, size: string, contents?: string): void {
   const from = contents === undefined ? [] : ['-d', contents];
   execFileSync('mke2fs', ['-q', '-t', 'ext4', '-L', label, ...from, file, size], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -5,7 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Platform } from './platforms.ts';
 
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'tcu');
+/** Where what was fetched is kept. */
+export const cache: string = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'tcu');
 
 /** What runs on the unit beside the agent: a shell, CAN programs and ISO-TP, a broker, and libraries for Node. */
 const programs = ['busybox-static', 'can-utils', 'mosquitto', 'libstdc++6', 'libatomic1'];

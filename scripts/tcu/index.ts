@@ -1,9 +1,11 @@
 /**
- * `npm run test:tcu [-- [arm64] [armv7] [--cuts N]]`: the executable of an architecture on an emulated unit with a real
- * kernel and a CAN bus (arm64 when none is named). It reads what canplayer, cangen and isotpsend send, publishes to a
- * Mosquitto beside it, is commanded, loses its interface, and then loses power N times (10 when not given) while the
- * cloud outside keeps count. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
- * As root on Debian it installs what is missing; Debian's packages for the unit are fetched the first time.
+ * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [--cuts N] [--console]]`: the executable of an architecture on an
+ * emulated unit with a real kernel and a CAN bus (arm64 when none is named). It reads what canplayer, cangen and
+ * isotpsend send, publishes to a Mosquitto beside it, is commanded, loses its interface, and then loses power N times
+ * (10 when not given) while the cloud outside keeps count. `service`: a whole Debian with systemd and our package, whose
+ * service is watched, hangs and crashes. `--console` shows what the unit says. Its last line is `N passed, N failed, N
+ * skipped`; the exit status is 0 when none failed. As root on Debian it installs what is missing; Debian's packages for
+ * the unit are fetched the first time.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,14 +15,18 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { withFreePorts } from '../../test/rig/daemon.ts';
 import { MosquittoRig } from '../../test/rig/mosquitto.ts';
+import { makePackage } from '../package/deb.ts';
 import { makeExecutable } from '../package/executable.ts';
+import { hostTarget } from '../package/targets.ts';
 import { Cloud } from './cloud.ts';
 import { cutPower, LINK_UP } from './cuts.ts';
+import { makeDebian } from './debian.ts';
 import { type Disks, makeCar, makeDisks } from './disks.ts';
 import { distributionFor } from './distribution.ts';
 import { Machine } from './machine.ts';
-import { type Platform, platforms } from './platforms.ts';
+import { type Platform, platformNamed, platforms } from './platforms.ts';
 import { scenario } from './scenario.ts';
+import { READY, service } from './service.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const began = performance.now();
@@ -30,40 +36,69 @@ const { positionals, values } = parseArgs({
 });
 Machine.shown = values.console;
 const cuts = Number(values.cuts);
-const wanted = platforms.filter(({ name }) =>
-  positionals.length === 0 ? name === 'arm64' : positionals.includes(name),
-);
+const known = [...platforms.map(({ name }) => name), 'service'];
+const wanted = positionals.length === 0 ? ['arm64'] : positionals;
 let [passed, failed] = [0, 0];
 
-if (!Number.isInteger(cuts) || cuts < 0 || wanted.length < Math.max(1, positionals.length)) {
-  console.error(`usage: npm run test:tcu -- [${platforms.map(({ name }) => name).join('] [')}] [--cuts N] [--console]`);
+if (!Number.isInteger(cuts) || cuts < 0 || wanted.some((name) => !known.includes(name))) {
+  console.error(`usage: npm run test:tcu -- [${known.join('] [')}] [--cuts N] [--console]`);
   process.exitCode = 2;
 } else {
-  for (const platform of wanted) await check(`${platform.name}: the test`, () => run(platform));
+  for (const name of wanted) await check(`${name}: the test`, () => inFolder(name));
   console.log(`${passed} passed, ${failed} failed, 0 skipped`);
   // What a failed check left running must not keep this process.
   process.exit(failed === 0 ? 0 : 1);
 }
 
-async function run(platform: Platform): Promise<void> {
-  install(platform);
+async function inFolder(name: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-tcu-'));
   try {
-    const keys = join(folder, 'keys');
-    const executable = join(folder, 'vigie');
-    mkdirSync(keys);
-    await Cloud.makeKey(keys);
-    makeCar(join(folder, 'car'), join(keys, 'trust.json'));
-    await makeExecutable(platform.target, executable);
-    const disks = makeDisks(folder, distributionFor(platform), executable, join(folder, 'car'));
-    await onTheBus(platform, disks, keys);
-    if (cuts > 0) {
-      await check(`${platform.name}: power is cut ${cuts} times, and nothing acknowledged is lost`, () =>
-        withoutPower(platform, disks, keys),
-      );
-    }
+    mkdirSync(join(folder, 'keys'));
+    await Cloud.makeKey(join(folder, 'keys'));
+    makeCar(join(folder, 'car'), join(folder, 'keys/trust.json'));
+    await (name === 'service' ? asService(folder) : run(platformNamed(name), folder));
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(platform: Platform, folder: string): Promise<void> {
+  install(platform);
+  const [executable, keys] = [join(folder, 'vigie'), join(folder, 'keys')];
+  await makeExecutable(platform.target, executable);
+  const disks = makeDisks(folder, distributionFor(platform), executable, join(folder, 'car'));
+  await onTheBus(platform, disks, keys);
+  if (cuts > 0) {
+    await check(`${platform.name}: power is cut ${cuts} times, and nothing acknowledged is lost`, () =>
+      withoutPower(platform, disks, keys),
+    );
+  }
+}
+
+/** A unit of this machine's architecture with a whole Debian on it; its broker is on this machine. */
+async function asService(folder: string): Promise<void> {
+  const platform = platformNamed(hostTarget().name);
+  install(platform, 'debootstrap');
+  const broker = new MosquittoRig();
+  await broker.start();
+  try {
+    const [executable, deb] = [join(folder, 'vigie'), join(folder, 'vigie.deb')];
+    await makeExecutable(platform.target, executable);
+    makePackage(platform.target, executable, deb, 'quick');
+    const environment = `VIGIE_MQTT_URL=mqtt://10.0.2.2:${broker.port}\nVIGIE_DATA=/var/lib/vigie\n`;
+    const disks = makeDebian(folder, distributionFor(platform), deb, join(folder, 'car'), environment);
+    const cloud = await Cloud.connect(broker.url, join(folder, 'keys'));
+    const machine = await Machine.boot(platform, disks);
+    cloud.heard = () => machine.nudge();
+    tell('the unit has started');
+    await machine.says(READY);
+    for (const [sentence, act] of Object.entries(service)) {
+      await check(`service: ${sentence}`, () => act(machine, cloud));
+    }
+    await cloud.close();
+    await machine.powerOff();
+  } finally {
+    await broker.remove();
   }
 }
 
@@ -117,9 +152,9 @@ function tell(words: string): void {
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${words}`);
 }
 
-function install({ target }: Platform): void {
+function install({ target, emulatedBy }: Platform, ...more: string[]): void {
   const foreign = target.arch === process.arch ? [] : target.libraries;
-  const names = [...foreign, 'qemu-system-arm', 'cpio', 'e2fsprogs', 'kmod', 'mosquitto'];
+  const names = [...foreign, emulatedBy, 'cpio', 'e2fsprogs', 'kmod', 'mosquitto', ...more];
   const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });
   if (status !== 0) throw new Error('what it needs of Debian is not there');
 }

@@ -34,7 +34,7 @@ export class Machine {
   static async boot(platform: Platform, disks: Disks, forward?: number): Promise<Machine> {
     const disk = (file: string, id: string, mode: string): readonly string[] => [
       ...['-drive', `if=none,id=${id},file=${file},format=raw,${mode}`],
-      ...['-device', `virtio-blk-device,drive=${id}`],
+      ...['-device', `virtio-blk-${platform.attached},drive=${id}`],
     ];
     const net = forward === undefined ? '' : `,hostfwd=tcp:127.0.0.1:${forward}-:1883`;
     const child = spawn(
@@ -42,11 +42,12 @@ export class Machine {
       [
         ...platform.hardware,
         ...['-kernel', disks.kernel, '-initrd', disks.memoryDisk],
-        ...['-append', 'console=ttyAMA0 quiet loglevel=1 panic=-1'],
-        ...disk(disks.system, 'system', 'readonly=on'),
+        ...['-append', `console=${platform.console} quiet loglevel=1 panic=-1 net.ifnames=0 systemd.show_status=no`],
+        ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
         // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
-        ...['-netdev', `user,id=net${net}`, '-device', 'virtio-net-device,netdev=net', '-device', 'virtio-rng-device'],
+        ...['-netdev', `user,id=net${net}`, '-device', `virtio-net-${platform.attached},netdev=net`],
+        ...['-device', `virtio-rng-${platform.attached}`],
         ...['-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
       ],
       { stdio: ['pipe', 'pipe', 'inherit'] },

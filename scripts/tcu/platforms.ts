@@ -1,20 +1,27 @@
 /** The units that are emulated: a processor, Debian's kernel for it, and the executable made for it. */
-import { type Target, targetNamed } from '../package/targets.ts';
+import { type Target, type TargetName, targetNamed } from '../package/targets.ts';
 
 export interface Platform {
-  readonly name: 'arm64' | 'armv7';
+  readonly name: TargetName;
   readonly target: Target;
   /** Debian's package that names the newest kernel. */
   readonly kernel: string;
-  /** Emulator of Debian's qemu-system-arm, and the board and processor it is to be. */
+  /** Emulator, Debian's package of it, and the board and processor it is to be. */
   readonly emulator: string;
+  readonly emulatedBy: string;
   readonly hardware: readonly string[];
+  /** How virtio's devices are attached, as the emulator's names of them end. */
+  readonly attached: 'device' | 'pci';
+  /** What the kernel calls the serial line that is the console. */
+  readonly console: 'ttyAMA0' | 'ttyS0';
 }
 
 const board = ['-smp', '2', '-m', '512'];
+const arm = { emulatedBy: 'qemu-system-arm', attached: 'device', console: 'ttyAMA0' } as const;
 
 export const platforms: readonly Platform[] = [
   {
+    ...arm,
     name: 'arm64',
     target: targetNamed('arm64'),
     kernel: 'linux-image-arm64',
@@ -22,10 +29,28 @@ export const platforms: readonly Platform[] = [
     hardware: ['-M', 'virt', '-cpu', 'cortex-a72', ...board],
   },
   {
+    ...arm,
     name: 'armv7',
     target: targetNamed('armv7'),
     kernel: 'linux-image-armmp',
     emulator: 'qemu-system-arm',
     hardware: ['-M', 'virt,highmem=off', '-cpu', 'cortex-a15', ...board],
   },
+  {
+    name: 'x64',
+    target: targetNamed('x64'),
+    kernel: 'linux-image-amd64',
+    emulator: 'qemu-system-x86_64',
+    emulatedBy: 'qemu-system-x86',
+    hardware: ['-M', 'q35', '-cpu', 'max', ...board],
+    attached: 'pci',
+    console: 'ttyS0',
+  },
 ];
+
+/** @throws Error when there is none of that name */
+export function platformNamed(name: string): Platform {
+  const found = platforms.find((platform) => platform.name === name);
+  if (found === undefined) throw new Error(`"${name}" is no platform: ${platforms.map((one) => one.name).join(', ')}`);
+  return found;
+}

@@ -1,0 +1,95 @@
+/** A whole small Debian with systemd and our package in it, as somebody would set up a unit. */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { copyModules, type Disks, early, late, makeFileSystem, makeMemoryDisk } from './disks.ts';
+import { cache, type Distribution } from './distribution.ts';
+
+const guest = join(import.meta.dirname, 'guest');
+const programs = ['systemd-sysv', 'kmod', 'iproute2', 'can-utils', 'libstdc++6'];
+/** The release of the kernels and of the emulated units. */
+const RELEASE = 'bookworm';
+
+/**
+ * Makes the disks of a unit in `folder`: a fresh Debian of this machine's architecture, in which our package was
+ * installed and configured, and which starts it by itself.
+ * @param etc folder whose files go to `/etc/vigie`
+ * @param environment contents of `/etc/default/vigie`
+ * @throws Error with what debootstrap or dpkg says
+ */
+export function makeDebian(
+  folder: string,
+  { kernel, version, ...distribution }: Distribution,
+  deb: string,
+  etc: string,
+  environment: string,
+): Disks {
+  const disks: Disks = {
+    kernel: join(kernel, 'boot', `vmlinuz-${version}`),
+    memoryDisk: join(folder, 'first.cpio'),
+    system: join(folder, 'system.img'),
+    data: join(folder, 'data.img'),
+    writable: true,
+  };
+  makeMemoryDisk(folder, { kernel, version, ...distribution }, disks.memoryDisk);
+  const system = join(folder, 'system');
+  // Owners and devices as they are.
+  run('cp', '-a', bootstrapped(), system);
+  put(system, 'usr/local/bin/car', join(guest, 'car.sh'), 0o755);
+  put(system, 'usr/local/bin/console', join(guest, 'console.sh'), 0o755);
+  for (const name of ['car', 'console'])
+    put(system, `etc/systemd/system/${name}.service`, join(guest, `${name}.service`));
+  writeFileSync(join(system, 'etc/fstab'), 'LABEL=system / ext4 rw 0 0\n');
+  copyFileSync(deb, join(system, 'tmp/vigie.deb'));
+  run('chroot', system, 'dpkg', '-i', '/tmp/vigie.deb');
+  run('chroot', system, 'systemctl', 'enable', 'car', 'console');
+  rmSync(join(system, 'tmp/vigie.deb'));
+  cpSync(etc, join(system, 'etc/vigie'), { recursive: true });
+  cpSync(join(etc, 'drive.log'), join(system, 'opt/car/drive.log'));
+  writeFileSync(join(system, 'etc/default/vigie'), environment);
+  copyModules(kernel, version, [...early, ...late], system);
+  run('depmod', '-b', system, version);
+  makeFileSystem(disks.system, 'system', '900M', system);
+  makeFileSystem(disks.data, 'data', '16M');
+  rmSync(system, { recursive: true });
+  return disks;
+}
+
+/** A fresh system without our package, made once. */
+function bootstrapped(): string {
+  const folder = join(cache, `debian-${RELEASE}-${programs.length}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(cache, { recursive: true });
+  const scratch = mkdtempSync(join(cache, 'fetching-'));
+  try {
+    run('debootstrap', '--variant=minbase', `--include=${programs.join(',')}`, RELEASE, join(scratch, 'system'));
+    rmSync(join(scratch, 'system/var/cache/apt'), { recursive: true, force: true });
+    rmSync(join(scratch, 'system/var/lib/apt/lists'), { recursive: true, force: true });
+    if (!existsSync(folder)) renameSync(join(scratch, 'system'), folder);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+function put(system: string, place: string, from: string, mode = 0o644): void {
+  const path = join(system, place);
+  mkdirSync(dirname(path), { recursive: true });
+  copyFileSync(from, path);
+  chmodSync(path, mode);
+}
+
+function run(program: string, ...args: string[]): void {
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+}
