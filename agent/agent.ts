@@ -128,12 +128,15 @@ export class Agent implements LinkEvents {
       actuator: ports.actuator,
       log,
       busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
+      ...(ports.traffic === undefined ? {} : { traffic: ports.traffic }),
       changed: (state, before) => {
         log.info('power', { state, before });
-        // What was to be looked at within the second is not to wait for the end of a long sleep, and the reverse.
-        if (state === 'asleep' || before === 'asleep') this.#schedule();
+        if (state === 'asleep' || before === 'asleep') this.#rest();
       },
-      ...(options.power === undefined ? {} : { rules: options.power }),
+      rules: {
+        ...(options.limits?.battery === undefined ? {} : { battery: options.limits.battery }),
+        ...options.power,
+      },
     });
     this.#power.recall(ports.memory);
     this.#inbox = new Inbox({
@@ -195,6 +198,7 @@ export class Agent implements LinkEvents {
   start(): void {
     this.#startedAt = Math.round(this.#ports.clock.now());
     this.#clockWatch.start();
+    this.#ports.rest?.(this.#power.asleep());
     this.#schedule();
     this.#callbacks.start();
     this.#inbox.resume();
@@ -294,6 +298,7 @@ export class Agent implements LinkEvents {
       profile: this.#profile.name,
       startedAt: this.#startedAt,
       ...(behind === undefined ? {} : { behind }),
+      power: this.#power.cost,
       ...this.#ports.overseer?.hello(),
     });
     this.#helloAt = this.#ports.clock.monotonic();
@@ -325,17 +330,25 @@ export class Agent implements LinkEvents {
     ]);
   }
 
+  /** The unit fell asleep or woke. */
+  #rest(): void {
+    // What was to be looked at within the second is not to wait for the end of a long sleep, and the reverse.
+    this.#schedule();
+    this.#inbox.rested();
+    this.#ports.rest?.(this.#power.asleep());
+  }
+
   #schedule(): void {
     // At whole seconds of the wall clock: a run that takes up another looks around at the same moments.
     const { clock } = this.#ports;
     this.#cancelTick?.();
-    const every = this.#power.state === 'asleep' ? SLEEPING_TICK : TICK;
+    const every = this.#power.asleep() ? SLEEPING_TICK : TICK;
     this.#ports.overseer?.looksEvery(every);
     this.#cancelTick = clock.after(every - (((clock.now() % every) + every) % every), () => {
       this.#schedule();
       const now = clock.now();
+      const slept = this.#power.asleep();
       this.#guard(() => {
-        const slept = this.#power.state === 'asleep';
         this.#power.look();
         this.#clockWatch.look();
         // In a car that sleeps nothing happens, and what is told of it must not depend on when it was looked at.
@@ -343,9 +356,11 @@ export class Agent implements LinkEvents {
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
       });
-      this.#outbox.checkpoint();
-      const { helloEvery = Number.POSITIVE_INFINITY } = this.#options;
-      if (this.#greeted && clock.monotonic() - this.#helloAt >= helloEvery) this.#hello();
+      if (!slept) {
+        this.#outbox.checkpoint();
+        const { helloEvery = Number.POSITIVE_INFINITY } = this.#options;
+        if (this.#greeted && clock.monotonic() - this.#helloAt >= helloEvery) this.#hello();
+      }
       this.#ports.overseer?.ticked();
     });
   }

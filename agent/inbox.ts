@@ -73,6 +73,11 @@ export class Inbox {
     this.#remotes.resume().catch(this.#complain);
   }
 
+  /** The unit fell asleep or woke. */
+  rested(): void {
+    this.#remotes.rested();
+  }
+
   stop(): void {
     this.#remotes.stop();
   }

@@ -49,6 +49,10 @@ export interface AgentPorts {
   readonly deflate?: Deflate;
   /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
   readonly waker?: (at: number, due: () => void) => () => void;
+  /** Told whether the unit sleeps, when that changes: whatever does something of its own accord leaves off. */
+  readonly rest?: (asleep: boolean) => void;
+  /** Bytes to and from the broker since the start, for what sleep costs. */
+  readonly traffic?: () => number;
 }
 
 export interface AgentOptions {

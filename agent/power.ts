@@ -1,7 +1,7 @@
 import type { Slot } from '../protocol/slots.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import type { Actuator, Clock, Log, Memory } from './ports.ts';
-import type { Power } from './remotes/power.ts';
+import { defaultLimits, type Power } from './remotes/power.ts';
 import type { StatusReader } from './status.ts';
 
 /**
@@ -16,15 +16,26 @@ export interface PowerRules {
   readonly silence: number;
   /** The unit stays awake for so long after a frame or a message, ms. Interface 3.19.2: three minutes. */
   readonly linger: number;
+  /** The same while the 12 V battery is low, ms. */
+  readonly lowLinger: number;
+  /** Charge of the 12 V battery below which it is low, %. */
+  readonly battery: number;
   /** The car has to wake up within, ms. */
   readonly waking: number;
 }
 
-export const powerDefaults: PowerRules = { silence: 5_000, linger: 180_000, waking: 10_000 };
+export const powerDefaults: PowerRules = {
+  silence: 5_000,
+  linger: 180_000,
+  // Long enough for a command to be carried out and confirmed.
+  lowLinger: 30_000,
+  battery: defaultLimits.battery,
+  waking: 10_000,
+};
 
 const KEY = 'power';
 
-/** What is kept: whether the unit sleeps, and until when (UTC ms) it stays awake at least. */
+/** What is kept: whether the unit sleeps, and until when (UTC ms) it stays awake if nothing else happens. */
 interface State {
   readonly asleep: boolean;
   readonly until: number;
@@ -43,22 +54,30 @@ export interface PowerParts {
   /** Told after the state has changed. */
   readonly changed: (state: PowerState, before: PowerState) => void;
   readonly rules?: Partial<PowerRules>;
+  /** Bytes to and from the broker since the start; without it they are not told. */
+  readonly traffic?: () => number;
 }
 
 /** What being awake has cost since the start. */
 export interface PowerCost {
   readonly state: PowerState;
-  /** Times the unit was woken by the car, and by messages. */
+  /** Times the unit was woken by the car, by messages, and by programs that came to their time. */
   readonly wakeUps: number;
   readonly wokenByMessages: number;
+  readonly wokenByPrograms: number;
   /** s */
   readonly awake: number;
+  /** s */
+  readonly asleep: number;
+  /** Bytes to and from the broker while asleep. */
+  readonly sleepBytes?: number;
 }
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const ignition = slot('ignition.type');
 const powertrain = slot('powertrain.status');
 const moving = slot('kinetic.moving');
+const charge = slot('battery.voltage');
 const using: ReadonlySet<unknown> = new Set(['StartUp', 'Start', 'Starting', 'Running', 'Stopping']);
 
 /** Whether car and unit are awake, and what moves them between {@link PowerState}s. All times are monotonic ms. */
@@ -67,22 +86,26 @@ export class PowerStates implements Power {
   readonly #rules: PowerRules;
   /** When a bus was heard last; none was yet. */
   #heard = Number.NEGATIVE_INFINITY;
-  #until: number;
+  /** When something last happened that keeps the unit awake for a while. */
+  #stirred: number;
   #state: PowerState = 'standby';
-  #awakeSince: number;
-  /** ms of earlier times awake. */
+  /** When it woke or fell asleep last. */
+  #since: number;
+  /** ms of earlier times. */
   #awakeFor = 0;
-  #wakeUps = 0;
-  #wokenByMessages = 0;
+  #asleepFor = 0;
+  /** Bytes of earlier sleeps, and what the broker had cost when this one began. */
+  #sleepBytes = 0;
+  #bytesBefore = 0;
+  readonly #woken = { car: 0, message: 0, program: 0 };
   /** Resolved by the next frame. */
   #waiting: (() => void)[] = [];
 
   constructor(parts: PowerParts) {
     this.#parts = parts;
     this.#rules = { ...powerDefaults, ...parts.rules };
-    const now = parts.clock.monotonic();
-    this.#until = now + this.#rules.linger;
-    this.#awakeSince = now;
+    this.#stirred = parts.clock.monotonic();
+    this.#since = this.#stirred;
   }
 
   get state(): PowerState {
@@ -90,20 +113,26 @@ export class PowerStates implements Power {
   }
 
   get cost(): PowerCost {
-    const running = this.#state === 'asleep' ? 0 : this.#parts.clock.monotonic() - this.#awakeSince;
+    const { car, message, program } = this.#woken;
+    const lasts = this.#parts.clock.monotonic() - this.#since;
+    const [awake, asleep, bytes] = this.asleep() ? [0, lasts, this.#traffic() - this.#bytesBefore] : [lasts, 0, 0];
     return {
       state: this.#state,
-      wakeUps: this.#wakeUps,
-      wokenByMessages: this.#wokenByMessages,
-      awake: Math.round((this.#awakeFor + running) / 1000),
+      wakeUps: car,
+      wokenByMessages: message,
+      wokenByPrograms: program,
+      awake: Math.round((this.#awakeFor + awake) / 1000),
+      asleep: Math.round((this.#asleepFor + asleep) / 1000),
+      ...(this.#parts.traffic === undefined ? {} : { sleepBytes: this.#sleepBytes + bytes }),
     };
   }
 
   /** State for {@link Memory}: a unit that is started anew while the car sleeps goes on sleeping. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     const { clock } = this.#parts;
-    const until = Math.round(clock.now() + this.#until - clock.monotonic());
-    yield [KEY, { asleep: this.#state === 'asleep', until: this.#state === 'asleep' ? 0 : until } satisfies State];
+    const asleep = this.asleep();
+    const until = Math.round(clock.now() + this.#stirred + this.#rules.linger - clock.monotonic());
+    yield [KEY, { asleep, until: asleep ? 0 : until } satisfies State];
   }
 
   /** Takes up what an earlier run kept. */
@@ -113,7 +142,7 @@ export class PowerStates implements Power {
     if (typeof until !== 'number') return;
     // However the clock was set meanwhile.
     const left = Math.min(Math.max(until - clock.now(), 0), this.#rules.linger);
-    this.#until = clock.monotonic() + left;
+    this.#stirred = clock.monotonic() + left - this.#rules.linger;
     if (asleep === true) this.#state = 'asleep';
   }
 
@@ -121,15 +150,16 @@ export class PowerStates implements Power {
   heard(): void {
     this.#heard = this.#parts.clock.monotonic();
     if (this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve();
-    if (this.#state !== 'asleep') return;
-    this.#wakeUps++;
-    this.#linger();
+    if (this.#state === 'asleep') this.#stir('car');
   }
 
-  /** Somebody spoke to the unit: it stays awake to answer, and for what may follow. */
-  spokenTo(): void {
-    if (this.#state === 'asleep') this.#wokenByMessages++;
-    this.#linger();
+  /** Somebody spoke to the unit, or a program is due: it stays awake to answer, and for what may follow. */
+  spokenTo(by: 'message' | 'program' = 'message'): void {
+    this.#stir(by);
+  }
+
+  asleep(): boolean {
+    return this.#state === 'asleep';
   }
 
   /** Looks whether the state is still right; at each tick. */
@@ -137,9 +167,9 @@ export class PowerStates implements Power {
     const { clock, status, busy } = this.#parts;
     const now = clock.monotonic();
     const talks = now - this.#heard <= this.#rules.silence;
-    if (talks) this.#until = Math.max(this.#until, this.#heard + this.#rules.linger);
+    if (talks) this.#stirred = Math.max(this.#stirred, this.#heard);
     if (talks && [ignition, powertrain, moving].some((of) => isUse(status.value(of)))) this.#become('active');
-    else if (now < this.#until || busy()) this.#become('standby');
+    else if (now < this.#stirred + this.#linger() || busy()) this.#become('standby');
     else this.#become('asleep');
   }
 
@@ -167,9 +197,22 @@ export class PowerStates implements Power {
     return woken;
   }
 
-  #linger(): void {
-    this.#until = this.#parts.clock.monotonic() + this.#rules.linger;
-    if (this.#state === 'asleep') this.#become('standby');
+  #traffic(): number {
+    return this.#parts.traffic?.() ?? 0;
+  }
+
+  #stir(by: 'car' | 'message' | 'program'): void {
+    this.#stirred = this.#parts.clock.monotonic();
+    if (this.#state !== 'asleep') return;
+    this.#woken[by]++;
+    this.#become('standby');
+  }
+
+  /** A battery that is low is spared, by the last that is known of it. */
+  #linger(): number {
+    const { linger, lowLinger, battery } = this.#rules;
+    const left = this.#parts.status.value(charge);
+    return typeof left === 'number' && left < battery ? Math.min(lowLinger, linger) : linger;
   }
 
   #become(state: PowerState): void {
@@ -177,8 +220,11 @@ export class PowerStates implements Power {
     if (state === before) return;
     const now = this.#parts.clock.monotonic();
     this.#state = state;
-    if (state === 'asleep') this.#awakeFor += now - this.#awakeSince;
-    else if (before === 'asleep') this.#awakeSince = now;
+    if (state === 'asleep') this.#awakeFor += now - this.#since;
+    else if (before === 'asleep') this.#asleepFor += now - this.#since;
+    if (state === 'asleep') this.#bytesBefore = this.#traffic();
+    else if (before === 'asleep') this.#sleepBytes += this.#traffic() - this.#bytesBefore;
+    if (state === 'asleep' || before === 'asleep') this.#since = now;
     this.#parts.changed(state, before);
   }
 }

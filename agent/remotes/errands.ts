@@ -5,6 +5,8 @@ import type { Tracking } from './tracking.ts';
 
 /** The schedule is looked at this often at least, ms: the clock may have stepped. */
 const LOOK = 10_000;
+/** The same while the unit sleeps, ms: what is due has an alarm of its own. */
+const SLEEPING_LOOK = 600_000;
 
 /** Wakes a process that sleeps; `due` may come late or twice. The result cancels it. */
 export type Waker = (at: number, due: () => void) => () => void;
@@ -20,6 +22,8 @@ export interface ErrandsParts {
   readonly timeKnown: () => boolean;
   /** Carries out what is due; `id` is that of the occurrence, always the same. `due` is its moment, UTC ms. */
   readonly carryOut: (errand: Errand, id: string, due: number) => void;
+  /** The unit sleeps; default: never. */
+  readonly asleep?: () => boolean;
 }
 
 /** Looks at the schedule when something is due, and now and then. */
@@ -47,13 +51,14 @@ export class Errands {
   /** The schedule may have changed: it is looked at when its first entry is due. */
   arm(): void {
     if (!this.#started) return;
-    const { clock, schedule, waker } = this.#parts;
+    const { clock, schedule, waker, asleep } = this.#parts;
     this.#cancel();
     this.#cancelWaker();
     const { next } = schedule;
     const now = clock.now();
     // What is due but waits for the time to be known is looked at with the rest.
-    const wait = next === undefined || next <= now ? LOOK : Math.min(LOOK, next - now);
+    const look = asleep?.() === true ? SLEEPING_LOOK : LOOK;
+    const wait = next === undefined || next <= now ? look : Math.min(look, next - now);
     this.#cancel = clock.after(wait, this.#look);
     if (next !== undefined && next > now && waker !== undefined) this.#cancelWaker = waker(next, this.#look);
   }

@@ -3,8 +3,10 @@ export interface Power {
   awake(): boolean;
   /** Resolves true when the car is awake, false when it did not wake up in time. Counted against the monthly budget. */
   wake(): Promise<boolean>;
-  /** A sender that the car trusts spoke to it. */
-  spokenTo?(): void;
+  /** A sender that the car trusts spoke to it, or a program of the car has come to its time. */
+  spokenTo?(by?: 'message' | 'program'): void;
+  /** The unit itself sleeps: it is woken by what is due, and looks at nothing of its own accord. */
+  asleep?(): boolean;
 }
 
 /** A car that never sleeps: the bench, and units that run with the ignition only. */

@@ -118,6 +118,7 @@ export class Remotes {
       waker: options.waker,
       timeKnown: () => this.#timeKnown(),
       carryOut: this.#runErrand,
+      asleep: () => this.#power.asleep?.() === true,
     });
     ledger.recall(options.memory?.recall(COPY));
     this.#restore(ledger.kept);
@@ -136,6 +137,11 @@ export class Remotes {
   stop(): void {
     this.#reports.stop();
     this.#errands.stop();
+  }
+
+  /** The unit fell asleep or woke: the schedule is looked at accordingly. */
+  rested(): void {
+    this.#errands.arm();
   }
 
   /** A message of the `remote` down topic. Never rejects. */
@@ -308,7 +314,9 @@ export class Remotes {
       own: true,
     };
     void this.#guarded(async () => {
-      if (this.#o.ledger.find(id) === undefined) await this.#carryOut(order, [type]);
+      if (this.#o.ledger.find(id) !== undefined) return;
+      this.#power.spokenTo?.('program');
+      await this.#carryOut(order, [type]);
     });
   };
 

@@ -99,6 +99,26 @@ export const helloConfigurationSchema = record(
 );
 export type HelloConfiguration = Static<typeof helloConfigurationSchema>;
 
+export const powerStates = ['active', 'standby', 'asleep'] as const;
+
+export const helloPowerSchema = record(
+  'HelloPower',
+  {
+    state: required(1, enumeration(powerStates, { description: 'Whether car and unit are awake.' })),
+    wakeUps: required(2, count('Times the car woke the unit.')),
+    wokenByMessages: required(3, count('Times a message of a trusted sender did.')),
+    wokenByPrograms: required(4, count('Times a program of the car did, that had come to its time.')),
+    awake: required(5, seconds('Time awake.')),
+    asleep: required(6, seconds('Time asleep.')),
+    sleepBytes: optional(
+      7,
+      size('B', 'Given to and taken from the connection to the broker while asleep, without TLS and below.'),
+    ),
+  },
+  { description: 'What being awake, and being asleep, has cost since the start of the agent.' },
+);
+export type HelloPower = Static<typeof helloPowerSchema>;
+
 /**
  * Body of a `hello` message: the first after a start of the agent, another when the time became known, and now and then
  * how it fares.
@@ -129,6 +149,7 @@ export const helloSchema = record(
     reason: optional(8, text({ description: 'Why it is in minimal mode, or how the run before ended.' })),
     health: optional(9, helloHealthSchema),
     configuration: optional(10, helloConfigurationSchema),
+    power: optional(11, helloPowerSchema),
   },
   { description: 'Who speaks.' },
 );

@@ -6,7 +6,7 @@ import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-const { silence, linger, waking } = powerDefaults;
+const { silence, linger, lowLinger, battery, waking } = powerDefaults;
 
 function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>) {
   const clock = new VirtualClock();
@@ -15,6 +15,7 @@ function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>)
   const asked: string[] = [];
   const log = new MemoryLog();
   let open = false;
+  let bytes = 0;
   const power: PowerStates = new PowerStates({
     clock,
     status,
@@ -27,6 +28,7 @@ function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>)
       },
     },
     busy: () => open,
+    traffic: () => bytes,
     changed: (state) => states.push(state),
   });
   const see = (path: string, value: SlotValue): void => status.write(slotByPath.get(path) as Slot, value, clock.now());
@@ -46,6 +48,9 @@ function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>)
     log,
     see,
     pass,
+    carry: (more: number) => {
+      bytes += more;
+    },
     open: (so: boolean) => {
       open = so;
     },
@@ -68,16 +73,75 @@ describe('power states', () => {
   });
 
   test('a frame wakes it at once, and it is told what being awake costs', () => {
-    const { power, states, pass, clock } = unit();
-    pass(linger / 1_000 + 1, false);
+    const { power, states, pass, clock, carry } = unit();
+    carry(5_000);
+    pass(linger / 1_000, false);
     expect(states).toEqual(['asleep']);
     const { awake } = power.cost;
-    clock.advance(8 * 3_600_000);
-    expect(power.cost).toEqual({ state: 'asleep', wakeUps: 0, wokenByMessages: 0, awake });
+    expect(awake).toBe(linger / 1_000);
+    const night = 8 * 3_600;
+    clock.advance(night * 1_000);
+    carry(1_920);
+    const none = { wakeUps: 0, wokenByMessages: 0, wokenByPrograms: 0 };
+    expect(power.cost).toEqual({ state: 'asleep', ...none, awake, asleep: night, sleepBytes: 1_920 });
     power.heard();
     expect([power.state, power.awake()]).toEqual(['standby', true]);
     clock.advance(2_000);
-    expect(power.cost).toEqual({ state: 'standby', wakeUps: 1, wokenByMessages: 0, awake: awake + 2 });
+    carry(70_000);
+    const sleep = { asleep: night, sleepBytes: 1_920 };
+    expect(power.cost).toEqual({ state: 'standby', ...none, wakeUps: 1, awake: awake + 2, ...sleep });
+    // A second sleep adds to the first.
+    pass(linger / 1_000 + silence / 1_000, false);
+    carry(80);
+    clock.advance(60_000);
+    expect(power.cost).toMatchObject({ state: 'asleep', wakeUps: 1, sleepBytes: 2_000 });
+    expect(power.cost.awake + power.cost.asleep).toBe(clock.monotonic() / 1_000);
+  });
+
+  test('a program that came to its time wakes the unit, and is counted apart', () => {
+    const { power, pass } = unit();
+    pass(linger / 1_000 + 1, false);
+    power.spokenTo('program');
+    power.spokenTo('program');
+    expect(power.cost).toMatchObject({ state: 'standby', wakeUps: 0, wokenByMessages: 0, wokenByPrograms: 1 });
+  });
+
+  test('with a low 12 V battery it sleeps after half a minute, and as usual again when that is charged', () => {
+    const { power, see, pass } = unit();
+    see('battery.voltage', battery - 0.1);
+    pass(1, true);
+    pass(lowLinger / 1_000 - 2, false);
+    expect(power.state).toBe('standby');
+    pass(3, false);
+    expect(power.state).toBe('asleep');
+    power.spokenTo();
+    pass(lowLinger / 1_000 - 1, false);
+    expect(power.state).toBe('standby');
+    pass(2, false);
+    expect(power.state).toBe('asleep');
+    see('battery.voltage', battery);
+    power.spokenTo();
+    pass(linger / 1_000 - 2, false);
+    expect(power.state).toBe('standby');
+  });
+
+  test('what was kept: a unit that slept sleeps on, one that was awake stays so for what was left', () => {
+    const before = unit();
+    before.pass(60, false);
+    const kept = new Map(before.power.states());
+    const after = unit();
+    after.clock.step(60_000);
+    after.power.recall({ recall: (key) => kept.get(key) });
+    after.pass(linger / 1_000 - 62, false);
+    expect(after.power.state).toBe('standby');
+    after.pass(3, false);
+    expect(after.power.state).toBe('asleep');
+    const slept = new Map(after.power.states());
+    const third = unit();
+    third.power.recall({ recall: (key) => slept.get(key) });
+    expect([third.power.state, third.states]).toEqual(['asleep', []]);
+    third.clock.advance(10_000);
+    expect(third.power.cost).toMatchObject({ awake: 0, asleep: 10 });
   });
 
   test('who speaks to it keeps it awake for three minutes, though the car sleeps on', () => {
