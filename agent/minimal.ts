@@ -1,4 +1,3 @@
-import { VigieError } from '../protocol/errors.ts';
 import type { Hello } from '../protocol/schema/hello.ts';
 import type { ClockQuality } from '../protocol/schema/message.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
@@ -7,7 +6,7 @@ import { downKind } from '../protocol/topics.ts';
 import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
 import { admit, logUnanswered } from './remotes/admission.ts';
-import type { Affair } from './remotes/affair.ts';
+import { type Affair, failureOf } from './remotes/affair.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import { type Progress, Reports } from './remotes/reports.ts';
 
@@ -180,8 +179,7 @@ export class MinimalAgent implements LinkEvents {
     try {
       await affair(command.body, now);
     } catch (error) {
-      const code = error instanceof VigieError ? error.code : 'command.interrupted';
-      return this.#reports.fail(blank, { code, detail: (error as Error).message });
+      return this.#reports.fail(blank, { code: failureOf(error), detail: (error as Error).message });
     }
     await this.#reports.advance(blank, 'Success');
   }

@@ -2,15 +2,16 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
 import { CloudClient } from '../adapters/mqtt/index.ts';
-import { decodeMessage } from '../protocol/cbor/message.ts';
-import { encodeBody, encodeCommand } from '../protocol/command.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
-import { downTopic, upTopic } from '../protocol/topics.ts';
-import { formatOf, Lines } from './output.ts';
+import { type Format, formatOf, Lines } from './output.ts';
 import { benchDirectory, brokerOf } from './rig.ts';
+import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
-import { type Details, usages, wishOf } from './send/wishes.ts';
+import { explainList, keptMonitors } from './send/monitor-list.ts';
+import { isOrder, ordersOf, orderUsages } from './send/orders.ts';
+import type { Details } from './send/wish.ts';
+import { usages, wishOf } from './send/wishes.ts';
 
 interface Options extends Details {
   readonly broker?: string;
@@ -30,10 +31,13 @@ export function sendCommand(): Command {
 failureCause?}: Accepted, SentToVehicle, then Success, AlreadyDone or Failed. Success means that the car showed it.
 Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.
 
-What can be sent:
+What can be sent to the car:
   ${usages.join('\n  ')}
+and to the agent itself:
+  ${orderUsages.join('\n  ')}
 
-Times are those of the car's clocks, such as 07:15; --days are Mon,Tue,…
+A FILE of monitors is one monitor or a list of them, YAML or JSON, as the interface shows them; a KEY is the name of one
+in --keys, the file of a public key (PEM), or to revoke it its key id. Times are those of the car's clocks, such as 07:15; --days are Mon,Tue,…
 A longitude west of Greenwich begins with a minus: put -- before it.`,
     )
     .argument('<vin>', 'the car')
@@ -48,6 +52,9 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .option('--type <type>', 'how far to charge: partial or full')
     .option('--running <seconds>', 'between positions of a stolen car that drives, 5 or more')
     .option('--shutdown <seconds>', 'between positions of a stolen car that stands, 60 or more')
+    .option('--id <id>', 'what the monitor or callback of a file is called; default: as the file')
+    .option('--side <side>', 'line of the interface that a callback is of: fleet or user')
+    .option('--kinds <kinds>', 'what a key may command: Doors,Lights,…')
     .option('--broker <url>', 'broker to send through; default: that of the bench in --data')
     .option('--data <dir>', 'directory of the bench', benchDirectory)
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
@@ -59,70 +66,57 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
 }
 
 async function send(vin: string, what: string, words: readonly string[], options: Options): Promise<void> {
-  const wish = wishOf(what, words, detailsOf(options));
-  const topic = downTopic(vin, 'remote');
-  const signer = await CommandSigner.open(...(await keyOf(options)));
-  const broker = brokerOf(options.broker, options.data);
-  const client = await CloudClient.connect(broker);
+  const { broker, data, valid, wait } = options;
   const format = formatOf(options.format);
   const lines = new Lines();
-  const id = crypto.randomUUID();
-
-  const seen = new Set<string>();
-  let answer: (report: RemoteReport | undefined) => void = () => undefined;
-  const answered = new Promise<RemoteReport | undefined>((resolve) => {
-    answer = resolve;
-  });
-  await client.subscribe(upTopic(vin, 'remote'), (_topic, message) => {
-    const report = reportOn(id, message);
-    if (report === undefined || seen.has(report.status)) return;
-    seen.add(report.status);
-    lines.line(format === 'ndjson' ? JSON.stringify(report) : explain(report));
-    if (['Success', 'AlreadyDone', 'Failed'].includes(report.status)) answer(report);
-    else lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
-  });
-  const issued = Date.now();
-  const command = { id, vin, kind: wish.kind, body: encodeBody(wish.kind, wish.body), issued };
-  const payload = await signer.sign((counter) =>
-    encodeCommand({ ...command, expires: issued + options.valid * 1000, counter }),
-  );
-  await client.publish(topic, payload, {
-    expiry: options.valid,
-    responseTopic: upTopic(vin, 'remote'),
-    correlation: new TextEncoder().encode(id),
-  });
-  // The car may be carrying it out until its own limit after the command's validity ends.
-  const timer = setTimeout(() => answer(undefined), (options.valid + options.wait) * 1000);
-  const report = await answered;
-  clearTimeout(timer);
+  const url = (): string => brokerOf(broker, data);
+  if (what === 'monitor' && words.join() === 'list') return listMonitors(vin, url(), format, lines);
+  const details = detailsOf(options);
+  const keys = options.keys ?? join(data, 'keys');
+  const wishes = isOrder(what) ? await ordersOf(what, words, details, keys) : [wishOf(what, words, details)];
+  const signer = await CommandSigner.open(keys, options.key ?? (await onlyKey(keys)));
+  const client = await CloudClient.connect(url());
+  const report = (told: RemoteReport): void => {
+    lines.line(format === 'ndjson' ? JSON.stringify(told) : explain(told));
+    lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
+  };
+  const deliveries = await Deliveries.open({ vin, client, signer, valid, wait, report });
+  let failed = false;
+  // One after the other: what comes later may need what came before, and the first that fails is told before the next.
+  for (const wish of wishes) {
+    const outcome = await deliveries.send(wish);
+    if (outcome.report === undefined) {
+      process.stderr.write(
+        `vigie: ${outcome.states === 0 ? 'no answer' : 'no final answer'} within ${valid + wait} s. ` +
+          'Is the car online (vigie watch), and does it trust this key (vigie keys)?\n',
+      );
+    }
+    failed ||= outcome.report === undefined || outcome.report.status === 'Failed';
+    if (outcome.report === undefined) break;
+  }
   await lines.flush();
   await client.close();
-  if (report === undefined) {
-    process.stderr.write(
-      `vigie: ${seen.size === 0 ? 'no answer' : 'no final answer'} within ${options.valid + options.wait} s. ` +
-        'Is the car online (vigie watch), and does it trust this key (vigie keys)?\n',
-    );
-  }
-  process.exitCode = report === undefined || report.status === 'Failed' ? 1 : 0;
+  process.exitCode = failed ? 1 : 0;
 }
 
-function reportOn(id: string, payload: Uint8Array): RemoteReport | undefined {
-  try {
-    const { body } = decodeMessage(payload);
-    const report = body as RemoteReport;
-    return report.remoteActionId === id ? report : undefined;
-  } catch (error) {
-    if (!(error instanceof VigieError)) throw error;
-    process.stderr.write(`vigie: ${error.message}\n`);
-    return undefined;
+/** Shows what the car said last that it watches. */
+async function listMonitors(vin: string, url: string, format: Format, lines: Lines): Promise<void> {
+  const client = await CloudClient.connect(url);
+  const list = await keptMonitors(client, vin);
+  await client.close();
+  if (list === undefined) {
+    process.stderr.write('vigie: the broker keeps no list of monitors of this car: it was never given one\n');
+    process.exitCode = 1;
+    return;
   }
+  for (const line of format === 'ndjson' ? [JSON.stringify(list)] : explainList(list)) lines.line(line);
+  await lines.flush();
 }
 
-async function keyOf({ keys, key, data }: Options): Promise<[directory: string, name: string]> {
-  const directory = keys ?? join(data, 'keys');
-  if (key !== undefined) return [directory, key];
+/** The name of the only key that signs. @throws VigieError `usage.wrong` when there is none, or a choice */
+async function onlyKey(directory: string): Promise<string> {
   const found = (await listKeys(directory)).filter((known) => known.signs);
-  if (found.length === 1 && found[0] !== undefined) return [directory, found[0].name];
+  if (found.length === 1 && found[0] !== undefined) return found[0].name;
   if (found.length === 0) {
     throw new VigieError('usage.wrong', 'no signing key; make one with `vigie keys make NAME`', { where: directory });
   }
@@ -132,8 +126,8 @@ async function keyOf({ keys, key, data }: Options): Promise<[directory: string, 
 }
 
 function detailsOf(options: Options): Details {
-  const { at, until, days, slot, once, level, type, running, shutdown } = options;
-  const all = { at, until, days, slot, once, level, type, running, shutdown };
+  const { at, until, days, slot, once, level, type, running, shutdown, id, side, kinds } = options;
+  const all = { at, until, days, slot, once, level, type, running, shutdown, id, side, kinds };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Details;
 }
 

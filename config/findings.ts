@@ -5,6 +5,11 @@ export function pointer(...steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** A member as errors name it, `triggerParam.triggers[2].name`, as a JSON Pointer. */
+export function placeOf(where: string): string {
+  return pointer(...where.split(/[.[\]]+/).filter((step) => step !== ''));
+}
+
 /** Collects what is wrong with one file; places are JSON Pointers into its contents. */
 export class Findings {
   readonly diagnostics: Diagnostic[] = [];

@@ -13,7 +13,7 @@ import {
 import { readYamlFile } from './document.ts';
 import { quoted } from './faults.ts';
 import { line } from './fields.ts';
-import { Findings, pointer } from './findings.ts';
+import { Findings, placeOf, pointer } from './findings.ts';
 import { suggestion } from './nearest.ts';
 
 type MonitorsInput = { readonly file: string } | readonly object[];
@@ -123,11 +123,6 @@ function readMonitor(entry: unknown, at: string, within: string, findings: Findi
     return [];
   }
   return named ? [{ monitorId, monitor, ...(known === undefined ? {} : { status: known }) }] : [];
-}
-
-/** A member as monitors name it, `triggerParam.triggers[2].name`, as a pointer. */
-function placeOf(where: string): string {
-  return pointer(...where.split(/[.[\]]+/).filter((step) => step !== ''));
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -11,7 +11,7 @@ import type { CommandRule } from '../profile.ts';
 import { Schedule } from '../schedule.ts';
 import type { StatusReader } from '../status.ts';
 import { admit, attempt, fromHex, hex, logUnanswered } from './admission.ts';
-import type { Affair } from './affair.ts';
+import { type Affair, failureOf } from './affair.ts';
 import { ignoredMember } from './body.ts';
 import { carRefuses, hidden, powerRefuses, rateRefuses } from './checks.ts';
 import type { Confirmations } from './confirmation.ts';
@@ -272,8 +272,7 @@ export class Remotes {
     try {
       await affair(body, this.#o.clock.now());
     } catch (error) {
-      const code: ErrorCode = error instanceof VigieError ? error.code : 'internal';
-      await this.#reports.fail(progress, { code, detail: (error as Error).message });
+      await this.#reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });
       return;
     }
     await this.#reports.advance(progress, 'Success');

@@ -1,31 +1,11 @@
 /** What people can ask of a car, in their words, and the body that it comes to. */
 import type { CommandBodyKind } from '../../protocol/command.ts';
 import { formatDuration } from '../../protocol/duration.ts';
-import { VigieError } from '../../protocol/errors.ts';
 import { instantOf } from '../../protocol/schema/monitor/civil.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { bodyFault } from '../../protocol/schema/remote/rules.ts';
-
-export interface Wish {
-  readonly kind: CommandBodyKind;
-  readonly body: object;
-}
-
-/** Options that say more of a wish. */
-export interface Details {
-  /** A time of day such as 23:30, or a date-time with its offset. */
-  readonly at?: string;
-  readonly until?: string;
-  /** Days such as Mon,Tue. */
-  readonly days?: string;
-  readonly slot?: string;
-  readonly once?: boolean;
-  readonly level?: string;
-  readonly type?: string;
-  /** Seconds between positions. */
-  readonly running?: string;
-  readonly shutdown?: string;
-}
+import { orderUsages } from './orders.ts';
+import { type Details, type Wish, wrong } from './wish.ts';
 
 interface Verb {
   /** As the help shows it. */
@@ -85,7 +65,7 @@ export const usages: readonly string[] = Object.values(verbs).map(({ usage }) =>
 export function wishOf(what: string, words: readonly string[], details: Details): Wish {
   const verb = Object.hasOwn(verbs, what) ? verbs[what] : undefined;
   const said = [what, ...words].join(' ');
-  if (verb === undefined) throw wrong(`cannot send "${said}"; known:\n  ${usages.join('\n  ')}`);
+  if (verb === undefined) throw wrong(`cannot send "${said}"; known:\n  ${[...usages, ...orderUsages].join('\n  ')}`);
   for (const name of Object.keys(details) as (keyof Details)[]) {
     if (!verb.details?.includes(name)) throw wrong(`"${what}" has no --${name}: ${verb.usage}`);
   }
@@ -212,8 +192,4 @@ function whole(option: string, text: string, least: number, most: number): numbe
 
 function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
-}
-
-function wrong(message: string): VigieError {
-  return new VigieError('usage.wrong', message);
 }

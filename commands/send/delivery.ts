@@ -1,0 +1,93 @@
+/** A command on its way: signed, sent, and followed until its last state. */
+import type { CommandSigner } from '../../adapters/keys/index.ts';
+import type { CloudClient } from '../../adapters/mqtt/index.ts';
+import { encodeBody, encodeCommand } from '../../protocol/command.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { type DownKind, downTopic, upTopic } from '../../protocol/topics.ts';
+import { messageIn } from './heard.ts';
+import type { Wish } from './wish.ts';
+
+/** Where commands go that are no remotes: a broker can give rights to each apart. */
+const topics: Readonly<Partial<Record<Wish['kind'], DownKind>>> = {
+  Monitor: 'monitor',
+  Callback: 'callback',
+  Configuration: 'config',
+  Trust: 'config',
+};
+
+export interface DeliveryOptions {
+  readonly vin: string;
+  readonly client: CloudClient;
+  readonly signer: CommandSigner;
+  /** Seconds after which the car refuses to carry a command out. */
+  readonly valid: number;
+  /** Seconds for which the last state is waited for after that. */
+  readonly wait: number;
+  /** Told of each state once. */
+  readonly report: (report: RemoteReport) => void;
+}
+
+/** What has become of a command: its last state, and how many states were heard of. */
+export interface Outcome {
+  readonly report?: RemoteReport;
+  readonly states: number;
+}
+
+interface Pending {
+  readonly seen: Set<string>;
+  readonly end: (report: RemoteReport) => void;
+}
+
+/** Sends commands to one car and hears what becomes of them. */
+export class Deliveries {
+  readonly #options: DeliveryOptions;
+  readonly #pending = new Map<string, Pending>();
+
+  private constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** Listens before anything is sent. Rejects with `link.refused` or `link.lost`. */
+  static async open(options: DeliveryOptions): Promise<Deliveries> {
+    const deliveries = new Deliveries(options);
+    await options.client.subscribe(upTopic(options.vin, 'remote'), (_topic, payload) => deliveries.#heard(payload));
+    return deliveries;
+  }
+
+  /** Signs and sends; resolves with the last state, or without one when it did not come in time. */
+  async send({ kind, body }: Wish): Promise<Outcome> {
+    const { vin, client, signer, valid, wait } = this.#options;
+    const id = crypto.randomUUID();
+    const seen = new Set<string>();
+    let end: (report: RemoteReport | undefined) => void = () => undefined;
+    const ended = new Promise<RemoteReport | undefined>((resolve) => {
+      end = resolve;
+    });
+    this.#pending.set(id, { seen, end });
+    const issued = Date.now();
+    const command = { id, vin, kind, body: encodeBody(kind, body), issued, expires: issued + valid * 1000 };
+    const payload = await signer.sign((counter) => encodeCommand({ ...command, counter }));
+    await client.publish(downTopic(vin, topics[kind] ?? 'remote'), payload, {
+      expiry: valid,
+      responseTopic: upTopic(vin, 'remote'),
+      correlation: new TextEncoder().encode(id),
+    });
+    // The car may be carrying it out until its own limit after the command's validity ends.
+    const timer = setTimeout(() => end(undefined), (valid + wait) * 1000);
+    const report = await ended;
+    clearTimeout(timer);
+    this.#pending.delete(id);
+    return { states: seen.size, ...(report === undefined ? {} : { report }) };
+  }
+
+  #heard(payload: Uint8Array): void {
+    const message = messageIn(payload);
+    if (message?.kind !== 'remote') return;
+    const report = message.body;
+    const pending = this.#pending.get(report.remoteActionId);
+    if (pending === undefined || pending.seen.has(report.status)) return;
+    pending.seen.add(report.status);
+    this.#options.report(report);
+    if (['Success', 'AlreadyDone', 'Failed'].includes(report.status)) pending.end(report);
+  }
+}

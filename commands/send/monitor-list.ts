@@ -1,0 +1,34 @@
+import type { CloudClient } from '../../adapters/mqtt/index.ts';
+import type { MonitorList } from '../../protocol/schema/monitor.ts';
+import { upTopic } from '../../protocol/topics.ts';
+import { messageIn } from './heard.ts';
+
+/** What the broker keeps comes with the subscription; a slow network is given this long, ms. */
+const PATIENCE = 5_000;
+
+/** What the car said last that it watches; undefined when the broker keeps no word of it. */
+export async function keptMonitors(client: CloudClient, vin: string): Promise<MonitorList | undefined> {
+  let found: (list: MonitorList | undefined) => void = () => undefined;
+  const kept = new Promise<MonitorList | undefined>((resolve) => {
+    found = resolve;
+  });
+  const timer = setTimeout(() => found(undefined), PATIENCE);
+  await client.subscribe(upTopic(vin, 'monitor'), (_topic, payload) => {
+    const message = messageIn(payload);
+    if (message?.kind === 'monitor') found(message.body);
+  });
+  const list = await kept;
+  clearTimeout(timer);
+  return list;
+}
+
+/** The list for people, the version first. */
+export function explainList({ version, monitors }: MonitorList): string[] {
+  const head = `version ${version}, ${monitors.length === 1 ? '1 monitor' : `${monitors.length} monitors`}`;
+  return [
+    head,
+    ...monitors.map(({ monitorId, status, updatedAt }) => {
+      return `  ${monitorId.padEnd(24)} ${status.padEnd(8)} since ${new Date(updatedAt).toISOString()}`;
+    }),
+  ];
+}

@@ -1,0 +1,179 @@
+/** What people can order of the agent itself, in their words: monitors, callbacks, keys, another configuration. */
+import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { configurationSchema } from '../../config/configuration-schema.ts';
+import { readYamlFile } from '../../config/document.ts';
+import { checkForm } from '../../config/faults.ts';
+import { Findings, placeOf } from '../../config/findings.ts';
+import { configuration as formOfConfiguration } from '../../config/generated/validators.js';
+import { readMonitorsFile } from '../../config/monitors.ts';
+import { encodeBody } from '../../protocol/command.ts';
+import { type Diagnostic, formatDiagnostic } from '../../protocol/diagnostic.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
+import { callbackSides, callbackStatuses, readSubscribe } from '../../protocol/schema/callback.ts';
+import { compileMonitor, monitorIdPattern } from '../../protocol/schema/monitor.ts';
+import { addedKeys, revokedKeys } from './trust.ts';
+import { type Details, type Wish, wrong } from './wish.ts';
+
+interface Order {
+  readonly usage: string;
+  /** Names of details that it knows, by its first word. */
+  readonly details: Readonly<Record<string, readonly (keyof Details)[]>>;
+  /** Undefined when it cannot be meant. */
+  read(words: readonly string[], details: Details, keys: string): Promise<Wish[] | undefined> | Wish[] | undefined;
+}
+
+const orders: Readonly<Record<string, Order>> = {
+  monitor: {
+    usage: 'monitor add FILE… [--id ID] | pause|resume|remove ID… | list',
+    details: { add: ['id'] },
+    read: ([word, ...rest], details) => {
+      if (word === 'add' && rest.length > 0) return rest.flatMap((file) => monitorsIn(file, details));
+      return settings('Monitor', word, rest);
+    },
+  },
+  callback: {
+    usage: 'callback add FILE… [--id ID] [--side fleet|user] | pause|resume|remove ID…',
+    details: { add: ['id', 'side'] },
+    read: ([word, ...rest], details) => {
+      if (word === 'add' && rest.length > 0) return rest.map((file) => callbackIn(file, details));
+      return settings('Callback', word, rest);
+    },
+  },
+  trust: {
+    usage: 'trust add KEY… [--kinds KINDS] | revoke KEY…',
+    details: { add: ['kinds'] },
+    read: async ([word, ...rest], { kinds }, keys) => {
+      if (rest.length === 0) return undefined;
+      if (word === 'add') return addedKeys(rest, kinds, keys);
+      return word === 'revoke' ? revokedKeys(rest, keys) : undefined;
+    },
+  },
+  configuration: {
+    usage: 'configuration FILE',
+    details: {},
+    read: ([file, ...more]) => (file === undefined || more.length > 0 ? undefined : [configurationIn(file)]),
+  },
+};
+
+/** One line an order, for help and complaints. */
+export const orderUsages: readonly string[] = Object.values(orders).map(({ usage }) => usage);
+
+/** Whether `what` is about the agent itself. */
+export function isOrder(what: string): boolean {
+  return Object.hasOwn(orders, what);
+}
+
+/**
+ * What the words ask of the agent, each as a command of its own, in their order; `keys` is the directory of keys that
+ * names of keys are looked up in. Rejects with `usage.wrong` for what cannot be meant, with `configuration.wrong` that
+ * tells every fault with file and line for a file that has any, before anything is sent.
+ */
+export async function ordersOf(
+  what: string,
+  words: readonly string[],
+  details: Details,
+  keys: string,
+): Promise<readonly Wish[]> {
+  const order = orders[what] as Order;
+  const said = [what, ...words].join(' ');
+  const known = order.details[words[0] ?? ''] ?? [];
+  for (const name of Object.keys(details) as (keyof Details)[]) {
+    if (!known.includes(name)) throw wrong(`"${said}" has no --${name}: ${order.usage}`);
+  }
+  const wishes = await order.read(words, details, keys);
+  if (wishes === undefined) throw wrong(`cannot send "${said}": ${order.usage}`);
+  // What is too long for a command is refused here, and not after the half was sent.
+  for (const { kind, body } of wishes) encodeBody(kind, body);
+  return wishes;
+}
+
+const statuses: Readonly<Record<string, string>> = { pause: 'Paused', resume: 'Running' };
+
+/** Ids as the interface has them. */
+const ids = {
+  Monitor: { member: 'monitorId', pattern: new RegExp(monitorIdPattern), form: '1 to 64 letters, digits, - and _' },
+  Callback: { member: 'callbackId', pattern: new RegExp(callbackIdPattern), form: '1 to 64 of 0-9, a-f, - and _' },
+} as const;
+
+function settings(kind: keyof typeof ids, word: string | undefined, named: readonly string[]): Wish[] | undefined {
+  const status = statuses[word ?? ''];
+  if (named.length === 0 || (status === undefined && word !== 'remove')) return undefined;
+  const { member, pattern, form } = ids[kind];
+  return named.map((id) => {
+    if (!pattern.test(id)) throw wrong(`"${id}" is no ${member}: ${form}`);
+    return { kind, body: { [member]: id, ...(status === undefined ? { remove: true } : { status }) } };
+  });
+}
+
+function monitorsIn(file: string, { id }: Details): Wish[] {
+  const { monitors, diagnostics } = readMonitorsFile(file, id ?? nameOf(file));
+  if (monitors === undefined) throw faulty(file, diagnostics);
+  if (id !== undefined && monitors.some(({ monitorId }) => monitorId !== id)) {
+    throw wrong(`--id is for a file without monitorId: ${file} has its own`);
+  }
+  return monitors.map(({ monitorId, monitor, status }) => {
+    const body = { monitorId, monitor: compileMonitor(monitor).parameter, ...(status === undefined ? {} : { status }) };
+    return { kind: 'Monitor', body };
+  });
+}
+
+/** A callback as the interface shows it, with `callbackId` and `subscribe`, or what is sent to it. */
+function callbackIn(file: string, { id, side }: Details): Wish {
+  const { contents, diagnostics } = readYamlFile(file);
+  if (contents === undefined) throw faulty(file, diagnostics);
+  const findings = new Findings(file, contents.lines);
+  findings.take(diagnostics);
+  const data = typeof contents.data === 'object' && contents.data !== null ? contents.data : {};
+  const { callbackId, side: written, subscribe, status } = data as Readonly<Record<string, unknown>>;
+  const bare = subscribe === undefined;
+  const line = side ?? (bare ? undefined : written);
+  const known = callbackSides.find((one) => one === line);
+  if (known === undefined) throw wrong(`of which line of the interface is ${file}? Give --side fleet or --side user`);
+  const set = callbackStatuses.find((one) => one === status);
+  if (!bare && status !== undefined && set === undefined) {
+    findings.error('/status', `status must be one of ${callbackStatuses.join(', ')}`);
+  }
+  const name = id ?? (bare || callbackId === undefined ? nameOf(file) : callbackId);
+  if (typeof name !== 'string' || !ids.Callback.pattern.test(name)) {
+    findings.error('/callbackId', `${JSON.stringify(name)} is no callbackId: ${ids.Callback.form}`, 'give --id');
+  }
+  try {
+    const body = {
+      callbackId: name,
+      side: known,
+      subscribe: readSubscribe(known, bare ? contents.data : subscribe),
+      ...(bare || set === undefined ? {} : { status: set }),
+    };
+    if (!findings.failed) return { kind: 'Callback', body };
+  } catch (error) {
+    if (!(error instanceof VigieError)) throw error;
+    const place = placeOf(error.where ?? '');
+    findings.error(bare ? place.replace(/^\/subscribe/, '') : place, error.message);
+  }
+  throw faulty(file, findings.sorted());
+}
+
+/** Only the form is checked: what its paths name is on the unit, which checks the rest. */
+function configurationIn(file: string): Wish {
+  const { contents, diagnostics } = readYamlFile(file);
+  if (contents === undefined) throw faulty(file, diagnostics);
+  const findings = new Findings(file, contents.lines);
+  findings.take(diagnostics);
+  checkForm(contents.data, formOfConfiguration, configurationSchema, findings);
+  if (findings.failed) throw faulty(file, findings.sorted());
+  return { kind: 'Configuration', body: { configuration: readFileSync(file, 'utf8') } };
+}
+
+/** What a file is called without what its ending says. */
+function nameOf(file: string): string {
+  return basename(file, extname(file));
+}
+
+function faulty(file: string, diagnostics: readonly Diagnostic[]): VigieError {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return new VigieError('configuration.wrong', `it was not sent:\n  ${errors.map(formatDiagnostic).join('\n  ')}`, {
+    where: file,
+  });
+}

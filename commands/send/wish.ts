@@ -1,0 +1,35 @@
+import type { CommandBodyKind } from '../../protocol/command.ts';
+import { VigieError } from '../../protocol/errors.ts';
+
+/** A command that somebody wants to be given. */
+export interface Wish {
+  readonly kind: CommandBodyKind;
+  readonly body: object;
+}
+
+/** Options that say more of a wish. */
+export interface Details {
+  /** A time of day such as 23:30, or a date-time with its offset. */
+  readonly at?: string;
+  readonly until?: string;
+  /** Days such as Mon,Tue. */
+  readonly days?: string;
+  readonly slot?: string;
+  readonly once?: boolean;
+  readonly level?: string;
+  readonly type?: string;
+  /** Seconds between positions. */
+  readonly running?: string;
+  readonly shutdown?: string;
+  /** Name of a monitor, callback or key. */
+  readonly id?: string;
+  /** Line of the interface that a callback is of. */
+  readonly side?: string;
+  /** Kinds of command, separated by commas. */
+  readonly kinds?: string;
+}
+
+/** What somebody wrote cannot be meant; the message says what could. */
+export function wrong(message: string): VigieError {
+  return new VigieError('usage.wrong', message);
+}
