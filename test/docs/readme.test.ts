@@ -9,6 +9,12 @@ import { vigie } from '../rig/bench.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = (name: string): string => readFileSync(join(root, name), 'utf8');
 const manifest = JSON.parse(page('package.json')) as Record<string, Record<string, string>>;
+/** Every page. */
+const pages = ['.', 'docs'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(folder, file)),
+);
 const folders = (name: string): string[] =>
   readdirSync(join(root, name), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -34,9 +40,43 @@ describe('the pages are true', () => {
   });
 
   test('every link between pages leads somewhere', () => {
-    for (const name of ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)]) {
+    for (const name of pages) {
       for (const [, target] of page(name).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
         expect(existsSync(join(root, dirname(name), target as string)), `${name} → ${target}`).toBe(true);
+      }
+    }
+  });
+
+  test('every heading that a link names is there', () => {
+    const anchors = (file: string): string[] =>
+      [...page(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+        (title as string)
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+          .replaceAll(' ', '-'),
+      );
+    let links = 0;
+    for (const name of pages) {
+      for (const [, file = '', anchor = ''] of page(name).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)) {
+        expect(anchors(file === '' ? name : join(dirname(name), file)), `${name} → ${file}#${anchor}`).toContain(
+          anchor,
+        );
+        links++;
+      }
+    }
+    expect(links).toBeGreaterThan(5);
+  });
+
+  test('every file that contributors and the threat model are sent to is there, with its tests by their titles', () => {
+    for (const name of ['CONTRIBUTING.md', 'docs/security.md']) {
+      const named = [...page(name).matchAll(/`([a-z.]+\/[^`\s]+\.[a-z]+)`((?:[:,]? "[^"]+")*)/g)];
+      expect(named.length).toBeGreaterThan(20);
+      for (const [, file = '', titles = ''] of named) {
+        if (file.includes('NAME')) continue;
+        expect(existsSync(join(root, file)), `${name}: ${file}`).toBe(true);
+        for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
+          expect(page(file), `${name}: ${file}`).toContain(`'${title.replaceAll(/\s+/g, ' ')}'`);
+        }
       }
     }
   });

@@ -1,0 +1,109 @@
+/** What the pages have readers type works, and prints what they say. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+import { bring } from './brought.ts';
+import { blocksOf, printedAs, sessionsOf } from './page.ts';
+import { Shell } from './shell.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const pages = ['.', 'docs']
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
+  .filter((name) => name.endsWith('.md'));
+const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+
+/** The one bench that all pages talk to, in a folder as the reader's. */
+let home: Shell;
+let bench: VigieProcess;
+let http: string;
+beforeAll(async () => {
+  home = new Shell();
+  const data = join(home.folder, 'bench');
+  bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked']);
+  await bench.says('Ctrl-C ends the bench.');
+  http = /HTTP interface: http:\/\/(127\.0\.0\.1:\d+)/.exec(bench.output)?.[1] as string;
+});
+afterAll(async () => {
+  await bench.end('SIGINT');
+  home.remove();
+});
+
+const typed = pages
+  .map((name) => [name, sessionsOf(read(name))] as const)
+  .filter(([, sessions]) => sessions.length > 0);
+
+test('there are such pages', () => {
+  expect(typed.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['README.md', 'docs/interface.md', 'docs/tutorial.md']),
+  );
+});
+
+describe.each(typed)('%s', (name, sessions) => {
+  let shell: Shell;
+  beforeAll(async () => {
+    shell = new Shell();
+    shell.link('.vigie', home.folder);
+    await bring(name, shell.folder);
+  });
+  afterAll(() => shell.remove());
+
+  test.each(sessions.map((session) => [session.line, session] as const))('line %d', async (_, session) => {
+    let output = '';
+    for (const command of session.commands) {
+      const text = command.text.replaceAll('127.0.0.1:8080', http);
+      const ended = await shell.type({ ...command, text });
+      // A car that refuses makes the command fail, and the page says so beside it.
+      const allowed = command.comment.includes('refused') ? [0, 1] : [0];
+      expect(allowed, `${name}:${command.line}: ${text}\n${ended.output}`).toContain(ended.status);
+      output += ended.output;
+    }
+    if (session.printed !== undefined && !printedAs(session.printed, output)) expect(output).toBe(session.printed);
+  });
+});
+
+describe('what is not typed', () => {
+  test('is fenced as something else, or indented', () => {
+    const known = ['sh', 'text', 'yaml', 'json', 'js', 'ts', ''];
+    for (const name of pages) {
+      for (const { language, line } of blocksOf(read(name))) expect(known, `${name}:${line}`).toContain(language);
+    }
+  });
+
+  test('names commands and options that there are', async () => {
+    const { stdout } = await vigie('--help');
+    const names = [...stdout.matchAll(/^ {2}([a-z]+) .*[a-z]/gm)].map(([, name]) => name as string);
+    const used = new Map<string, { readonly option: string; readonly where: string }[]>();
+    for (const name of pages) {
+      const mentions = read(name).matchAll(/(?:^ {4}|`|npx )vigie ([a-z]+(?: make| list)?)(?![a-z-])([^`\n#|&]*)/gm);
+      for (const [text, command = '', rest = ''] of mentions) {
+        const where = `${name}: ${text.trim()}`;
+        expect(names, where).toContain(command.split(' ')[0]);
+        const options = [...rest.matchAll(/--[a-z]+/g)].map(([option]) => ({ option, where }));
+        used.set(command, [...(used.get(command) ?? []), ...options]);
+      }
+    }
+    const checked = [...used].map(async ([command, options]) => {
+      if (options.length === 0) return;
+      const help = (await vigie(...command.split(' '), '--help')).stdout;
+      for (const { option, where } of options) expect(help, where).toContain(option);
+    });
+    expect(checked.length).toBeGreaterThan(4);
+    await Promise.all(checked);
+  });
+
+  test('of npm is a script of the project', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const name of pages) {
+      for (const [line, script = ''] of read(name).matchAll(/npm (?:run )?((?!ci|install)[a-z:-]+)\b/g)) {
+        const used = line.startsWith('npm run') || ['start', 'test'].includes(script);
+        if (used) expect(Object.keys(scripts), `${name}: ${line}`).toContain(script);
+      }
+    }
+    // The two commands of the README: the bench of these tests, and what CI runs.
+    expect(scripts['start']).toBe('node scripts/vigie.js bench');
+    const ci = read('.ci/run');
+    for (const command of ['npm ci', 'npm test']) expect(ci).toContain(`\n${command}\n`);
+  });
+});

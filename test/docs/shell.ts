@@ -1,0 +1,80 @@
+/** A reader at a terminal, in a folder of their own, with `vigie` on the path. */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Typed } from './page.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** What takes longer, ms, hangs: commands of the pages take a second or two on a machine that is not busy. */
+const PATIENCE = 45_000;
+
+export interface Ended {
+  readonly status: number | null;
+  /** Standard output and standard error as a terminal shows them. */
+  readonly output: string;
+}
+
+export class Shell {
+  readonly folder: string;
+  readonly #path: string;
+
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
+    // `npx vigie` without npm: in a checkout it starts the same file.
+    const bin = join(this.folder, '.bin');
+    mkdirSync(bin);
+    symlinkSync(join(root, 'scripts/vigie.js'), join(bin, 'vigie'));
+    writeFileSync(join(bin, 'npx'), '#!/bin/sh\nexec "$@"\n');
+    chmodSync(join(bin, 'npx'), 0o755);
+    this.#path = [bin, dirname(process.execPath), process.env['PATH']].join(':');
+  }
+
+  /** Something of the project under a name in the folder. */
+  link(name: string, target: string): void {
+    symlinkSync(target, join(this.folder, name));
+  }
+
+  /**
+   * Types a command. One whose comment says `Ctrl-C` goes on until it is told to end, so that it is told as soon as it
+   * has printed something.
+   */
+  type({ text, comment }: Typed): Promise<Ended> {
+    const endless = comment.includes('Ctrl-C');
+    return new Promise((resolve, reject) => {
+      const child = spawn('sh', ['-c', text], {
+        cwd: this.folder,
+        env: { ...process.env, PATH: this.#path, HOME: this.folder },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        // A group of its own, as a terminal gives: the signal reaches all of a pipeline.
+        detached: true,
+      });
+      let output = '';
+      const signal = (name: NodeJS.Signals): void => {
+        // It may be gone already.
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+      };
+      const patience = setTimeout(() => {
+        output += `\n(not done after ${PATIENCE / 1000} s)`;
+        signal('SIGKILL');
+      }, PATIENCE);
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (part: string) => {
+          output += part;
+          if (endless && stream === child.stdout) signal('SIGINT');
+        });
+      }
+      child.on('error', reject);
+      child.on('close', (code, ended) => {
+        clearTimeout(patience);
+        // 128 and the number of the signal is what the shell says of a command that Ctrl-C ended.
+        resolve({ status: endless && (ended === 'SIGINT' || code === 130) ? 0 : code, output });
+      });
+    });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
