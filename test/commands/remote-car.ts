@@ -78,6 +78,8 @@ export interface RemoteCarOptions {
   readonly profile?: (profile: Vehicle['profile']) => Vehicle['profile'];
   /** What was written before the start. */
   readonly ledger?: (now: number) => Partial<LedgerData>;
+  /** Control units that are asked by diagnostics, in the car's time. */
+  readonly diagnosed?: (clock: VirtualClock, simulation: SimulatedCar) => NonNullable<CarOptions['requesters']>;
 }
 
 export interface OrderOptions extends Partial<Command> {
@@ -98,6 +100,7 @@ export class RemoteCar {
   readonly cloud: Cloud;
   readonly #options: RemoteCarOptions;
   readonly #vehicle: Vehicle;
+  readonly #requesters: CarOptions['requesters'];
   readonly #signers = new Map<string, Promise<CommandSigner>>();
   #car: Car | undefined;
 
@@ -108,6 +111,7 @@ export class RemoteCar {
     const { profile = (same: Vehicle['profile']) => same } = options;
     this.#vehicle = { ...bench, profile: profile(bench.profile) };
     this.simulation = benchCar(bench, this.clock, { scenario: 'parked' });
+    this.#requesters = options.diagnosed?.(this.clock.virtual, this.simulation);
   }
 
   static async start(options: RemoteCarOptions): Promise<RemoteCar> {
@@ -131,6 +135,7 @@ export class RemoteCar {
       data: this.data,
       sources: [this.simulation],
       sender: this.simulation,
+      ...(this.#requesters === undefined ? {} : { requesters: this.#requesters }),
       mqtt: { url, protocol },
       backoff: { first: 20, longest: 100 },
       trust: join(keys, 'trust.json'),

@@ -93,7 +93,9 @@ it('control is taken at most once, returned, and the end comes in time', async (
       expect(unit.violations).toEqual([]);
       expect(unit.taken).toBeLessThanOrEqual(orders.length);
       seen.taken += unit.taken;
-      // All that is left is the others' chatter.
+      // All that is left is the others' turn to speak; they have nothing more to say.
+      bench.talk(false);
+      await clock.settle(1_000, 100);
       expect(clock.pending).toBe(1);
     }),
     { numRuns: 150 },

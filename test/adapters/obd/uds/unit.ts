@@ -1,6 +1,6 @@
 /** A control unit that carries out commands by diagnostics as ISO 14229-1 has it, over real ISO-TP, and misbehaves. */
 import { hexOf } from '../../../../adapters/obd/hex.ts';
-import { IsoTp, type IsoTpOptions } from '../../../../adapters/obd/isotp/index.ts';
+import { IsoTp } from '../../../../adapters/obd/isotp/index.ts';
 import { type KeyHooks, simpleKeys, UdsActuator, type UdsCommands } from '../../../../adapters/obd/uds/index.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { MemoryLog } from '../../../rig/log.ts';
@@ -36,6 +36,8 @@ export interface UnitSetting {
   /** P2 and P2*, as it tells them; default nothing. */
   readonly times?: readonly number[];
   readonly results?: Uint8Array;
+  /** The output is held, or let go of. */
+  readonly shows?: (on: boolean) => void;
 }
 
 export class DiagnosedUnit {
@@ -45,7 +47,6 @@ export class DiagnosedUnit {
   readonly violations: string[] = [];
   session = 1;
   unlocked = false;
-  controlled = false;
   running = false;
   /** Times that control was taken, or the routine started. */
   taken = 0;
@@ -56,12 +57,17 @@ export class DiagnosedUnit {
   readonly #setting: UnitSetting;
   #cancel: () => void = () => undefined;
   #asked = false;
+  #controlled = false;
 
   constructor(clock: VirtualClock, bus: Bus, setting: UnitSetting = {}) {
     const { request = 0x7a6, answers = 0x7ae } = setting;
     this.#clock = clock;
     this.#setting = setting;
     this.#unit = new ControlUnit({ clock, bus, listens: [request], answers, serve: (asked) => this.#serve(asked) });
+  }
+
+  get controlled(): boolean {
+    return this.#controlled;
   }
 
   /** Nothing is held: no session, no control. */
@@ -74,7 +80,7 @@ export class DiagnosedUnit {
     this.#cancel();
     this.session = 1;
     this.unlocked = false;
-    this.controlled = false;
+    this.#show(false);
     this.running = false;
     this.#asked = false;
   }
@@ -168,8 +174,13 @@ export class DiagnosedUnit {
       if (this.controlled) this.violations.push('an output that is held was taken again');
       this.taken++;
     }
-    this.controlled = request[3] !== 0;
+    this.#show(request[3] !== 0);
     return done(...request.subarray(1, 4));
+  }
+
+  #show(on: boolean): void {
+    if (on !== this.#controlled) this.#setting.shows?.(on);
+    this.#controlled = on;
   }
 
   #routine(
@@ -220,12 +231,10 @@ export const commands = {
   },
 } as const satisfies UdsCommands;
 
-/** The agent's side: one transport, one actuator, on a bus that talks as long as `talks`. */
-export function benchOf(setting: UnitSetting & { hooks?: KeyHooks; isotp?: Partial<IsoTpOptions> } = {}) {
-  const clock = new VirtualClock();
+/** A bus that talks until it is told not to, its control unit, and the agent's transport. */
+export function networkOf(clock: VirtualClock, setting: UnitSetting = {}) {
   const bus = new Bus(clock);
-  const log = new MemoryLog();
-  const isotp = new IsoTp({ clock, sender: bus, bus: 'body', index: 0, ...setting.isotp });
+  const isotp = new IsoTp({ clock, sender: bus, bus: 'body', index: 0 });
   bus.join((frame) => isotp.receive(batchOf(frame)));
   const unit = new DiagnosedUnit(clock, bus, setting);
   const others = bus.join(() => undefined);
@@ -235,19 +244,18 @@ export function benchOf(setting: UnitSetting & { hooks?: KeyHooks; isotp?: Parti
     clock.after(500, chatter);
   };
   chatter();
-  const requesters = new Map([['body', isotp]]);
-  const hooks = setting.hooks ?? simpleKeys;
-  const actuator = new UdsActuator({ commands, requesters, clock, log, hooks });
-  return {
-    clock,
-    bus,
-    log,
-    isotp,
-    unit,
-    actuator,
-    /** The bus falls silent, or talks again. */
-    talk: (on: boolean) => {
-      talks = on;
-    },
+  const talk = (on: boolean): void => {
+    talks = on;
   };
+  return { bus, isotp, unit, talk, requesters: new Map([['body', isotp]]) };
+}
+
+/** The same with an actuator. */
+export function benchOf(setting: UnitSetting & { hooks?: KeyHooks } = {}) {
+  const clock = new VirtualClock();
+  const log = new MemoryLog();
+  const network = networkOf(clock, setting);
+  const { requesters } = network;
+  const actuator = new UdsActuator({ commands, requesters, clock, log, hooks: setting.hooks ?? simpleKeys });
+  return { clock, log, actuator, ...network };
 }
