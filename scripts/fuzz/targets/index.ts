@@ -8,6 +8,7 @@ import { logFile, logGzip } from './log-file.ts';
 import { logTargets } from './logs.ts';
 import { command, message } from './messages.ts';
 import { elm327, isotp, services, signalSet } from './obd.ts';
+import { uds } from './uds.ts';
 
 export const targets: readonly FuzzTarget[] = [
   ...logTargets,
@@ -24,6 +25,7 @@ export const targets: readonly FuzzTarget[] = [
   slcan,
   prompt,
   transport,
+  uds,
   profile,
   configuration,
   message,
