@@ -192,7 +192,12 @@ export const errors = {
     cause: 'VehicleConnectionTimeout',
     retriable: true,
   },
-  'command.actuation': { meaning: 'the frames could not be sent', http: 50402, cause: 'VehicleError', retriable: true },
+  'command.actuation': {
+    meaning: 'the frames could not be sent, or a control unit refused',
+    http: 50402,
+    cause: 'VehicleError',
+    retriable: true,
+  },
 } as const satisfies Record<string, ErrorFact>;
 
 export type ErrorCode = keyof typeof errors;

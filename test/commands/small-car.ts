@@ -5,8 +5,8 @@ import { join } from 'node:path';
 /** A folder with a network description, a profile and a log of a small car, as a user has them. */
 export function smallCar() {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-small-car-'));
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(folder, name), text);
+  const file = (name: string, text: string, mode = 0o644): string => {
+    writeFileSync(join(folder, name), text, { mode });
     return join(folder, name);
   };
   const dbc = file(

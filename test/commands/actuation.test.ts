@@ -1,0 +1,134 @@
+/** Which way each command of a profile takes to the car, as configured. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { Elm327 } from '../../adapters/obd/elm327/index.ts';
+import { IsoTp } from '../../adapters/obd/isotp/index.ts';
+import { actuationOf } from '../../commands/actuation.ts';
+import { sourcesOf } from '../../commands/sources.ts';
+import { inspectVehicle, loadVehicle } from '../../commands/vehicle.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { smallCar } from './small-car.ts';
+
+let car: ReturnType<typeof smallCar>;
+let keys: string | undefined;
+
+const asked = (bus: string, more = '') =>
+  `uds: { bus: ${bus}, request: 0x7A6, ${more}routine: { identifier: 1 } }\n      confirm: { path: doorsState.opening.Driver.state, equals: Closed }`;
+
+beforeAll(() => {
+  car = smallCar();
+  car.file('trust.json', '{ "keys": [] }');
+  car.file('set.json', '{ "commands": [] }');
+  car.file(
+    'asked.yaml',
+    `profile: 1
+name: asked
+buses:
+  - { name: body, dbc: [small.dbc] }
+  - { name: plug, obd: { signalsets: [set.json] } }
+status:
+  kinetic.speed: { signal: MOTION.Speed, bus: body, timeout: 5s }
+  doorsState.opening.Driver.state: { signal: BODY.DoorDriver, bus: body, map: { 0: Closed, 1: Open }, timeout: 5s }
+commands:
+  doors:
+    lock:
+      ${asked('plug')}
+    unlock:
+      ${asked('body', 'security: { level: 1, key: acme }, ')}
+  lights:
+    "on":
+      ${asked('body', 'security: { level: 1, key: complement }, ')}
+    "off":
+      send: { bus: body, message: BODY, signals: { DoorDriver: Shut } }
+      confirm: { path: doorsState.opening.Driver.state, equals: Closed }
+`,
+  );
+});
+afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
+
+beforeEach(() => {
+  keys = process.env['VIGIE_SEED_KEYS'];
+  delete process.env['VIGIE_SEED_KEYS'];
+});
+afterEach(() => {
+  if (keys === undefined) delete process.env['VIGIE_SEED_KEYS'];
+  else process.env['VIGIE_SEED_KEYS'] = keys;
+});
+
+function waysOf(inputs: string, commands = 'commands: { trust: trust.json }') {
+  const file = car.file(
+    'vigie.yaml',
+    `configuration: 1\nvin: VF3VGEBENCH000001\nprofile: ./asked.yaml\nmqtt: { url: 'mqtt://127.0.0.1:1' }\n${commands}\n${inputs}\n`,
+  );
+  const { configuration, diagnostics } = loadConfiguration(file, {});
+  if (configuration === undefined) throw new Error(JSON.stringify(diagnostics));
+  const vehicle = loadVehicle(configuration.profile);
+  const log = new MemoryLog();
+  const clock = new SystemClock();
+  const ways = sourcesOf(configuration, vehicle, clock, log);
+  return { ways, actions: [...actuationOf(vehicle, ways, clock, log).actuator.actions].sort(), log };
+}
+
+const stick = `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:1' }`;
+
+describe('the ways', () => {
+  test('what is polled and what is commanded on the same wires share one transport', () => {
+    const { ways, actions } = waysOf(`${stick}\nobd: { isotp: body }`);
+    expect(ways.requesters.get('plug')).toBeInstanceOf(IsoTp);
+    expect(ways.requesters.get('plug')).toBe(ways.requesters.get('body'));
+    // Nothing here computes the keys of doors.unlock.
+    expect(actions).toEqual(['doors.lock', 'lights.off', 'lights.on']);
+  });
+
+  test('an adapter is asked for its bus, a transport for that of frames', () => {
+    const { ways, actions } = waysOf(`${stick}\nobd: { elm327: 'tcp://127.0.0.1:1' }`);
+    expect(ways.requesters.get('plug')).toBeInstanceOf(Elm327);
+    expect(ways.requesters.get('body')).toBeInstanceOf(IsoTp);
+    expect(actions).toEqual(['doors.lock', 'lights.off', 'lights.on']);
+  });
+
+  test('what is not connected is not offered', () => {
+    expect(waysOf(stick).actions).toEqual(['lights.off', 'lights.on']);
+  });
+
+  test('a log takes neither frames nor requests', () => {
+    const { ways, actions } = waysOf('can:\n  - { bus: body, log: drive.log }');
+    expect([...ways.requesters.keys()]).toEqual([]);
+    expect(actions).toEqual([]);
+  });
+
+  test('without keys that may command, control units are not asked for commands', () => {
+    const { ways } = waysOf(`${stick}\nobd: { isotp: body }`, '');
+    expect([...ways.requesters.keys()]).toEqual([]);
+  });
+});
+
+describe('what computes keys', () => {
+  const profile = () => inspectVehicle(join(car.folder, 'asked.yaml')).diagnostics;
+
+  test('that is not here is a warning with its line', () => {
+    expect(profile().filter(({ message }) => message.includes('acme'))).toMatchObject([
+      {
+        severity: 'warning',
+        line: 14,
+        message: expect.stringMatching(/^doors\.unlock: .*known: xor, add, complement/),
+      },
+    ]);
+  });
+
+  test('is taken from the folder that the environment names', () => {
+    process.env['VIGIE_SEED_KEYS'] = car.folder;
+    car.file('acme', '#!/bin/sh\necho 00\n');
+    const { log } = waysOf(stick);
+    expect(log.lines.filter(({ event }) => event.includes('keys'))).toMatchObject([
+      { level: 'warn', fields: { error: expect.stringMatching(/acme: .*make it executable/) } },
+    ]);
+    rmSync(join(car.folder, 'acme'));
+    car.file('acme', '#!/bin/sh\necho 00\n', 0o755);
+    expect(profile().filter(({ message }) => message.includes('acme'))).toEqual([]);
+    expect(waysOf(stick).actions).toEqual(['doors.unlock', 'lights.off', 'lights.on']);
+  });
+});
