@@ -15,6 +15,7 @@ import { operations } from '../../protocol/interface/operations.ts';
 import { describeReference, Reference } from '../adapters/http/resources/reference.ts';
 import { type Answered, type Asking, InterfaceBench, VIN } from '../rig/interface.ts';
 import { addressOf, Belongings, rightBodies } from '../rig/interface-bodies.ts';
+import { additions, GeneratedClient, type ModelSchema } from '../rig/interface-client.ts';
 import { InterfaceDocument } from '../rig/interface-document.ts';
 import { type Credentials, Gates } from '../rig/interface-gates.ts';
 import { crawl, idsAt, type Visit } from '../rig/interface-links.ts';
@@ -219,6 +220,23 @@ describeReference('every operation', () => {
     })),
   );
 
+  const ours = new GeneratedClient((name) => document.resolve(name));
+  const published = {} as Record<Side, GeneratedClient>;
+
+  /** Has both clients read an answer. */
+  function deserialise(operation: Operation, { status, json }: Answered): void {
+    const { side, method, path } = operation;
+    const schema = document.schemaOf(operation, status);
+    if (schema === undefined) return;
+    ours.read(schema as ModelSchema, json, operation.id);
+    const { definitions } = references[side];
+    published[side] ??= new GeneratedClient(
+      (name) => definitions[name.slice(name.lastIndexOf('/') + 1)] as ModelSchema,
+    );
+    const model = status >= 400 ? 'xError' : references[side].answerOf(`${method} ${path}`);
+    published[side].read({ $ref: `#/$defs/${model}` }, json, operation.id);
+  }
+
   /** `GET /path 200` of those that were answered as documented. */
   const reached = new Set<string>();
 
@@ -229,6 +247,7 @@ describeReference('every operation', () => {
     for (const answer of answers ?? []) {
       expect(answer.status, answer.text).toBe(status);
       expect(document.faultsOf(operation, answer)).toEqual([]);
+      deserialise(operation, answer);
       if (status === 204) expect(answer.text).toBe('');
       else if (status < 400) {
         expect(reference.faults(`${operation.method} ${operation.path}`, answer.json)).toEqual([]);
@@ -284,6 +303,17 @@ describeReference('every operation', () => {
       ...document.faultsOf(operation, answer),
     ]);
     expect([...new Set(faults)]).toEqual([]);
+    for (const { operation, answer } of own) deserialise(operation, answer);
+  });
+
+  test('can be used by clients that are generated from our document, which read every answer to the last member', () => {
+    expect([[...new Set(ours.faults)], [...ours.unknown]]).toEqual([[], []]);
+  });
+
+  test.each(sides)('%s: can be used by clients that are generated from what is published', (side) => {
+    const { faults, unknown } = published[side];
+    const unexplained = [...unknown].filter((member) => additions[member] === undefined);
+    expect([[...new Set(faults)], unexplained.sort()]).toEqual([[], []]);
   });
 });
 

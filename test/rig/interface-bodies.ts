@@ -50,33 +50,33 @@ export function addressOf({ side, path }: Operation, ids: Ids): string {
 /** Things of one side that somebody made over the interface. */
 export class Belongings {
   readonly ids: Ids;
+  readonly side: Side;
   readonly #bench: InterfaceBench;
-  readonly #side: Side;
 
   /** `ids`: of the fleet and the vehicle. */
   constructor(bench: InterfaceBench, side: Side, ids: Ids) {
     this.#bench = bench;
-    this.#side = side;
+    this.side = side;
     this.ids = ids;
   }
 
   /** A new callback, with all operations below it meant from now on. */
   async callback(): Promise<string> {
-    const fleet = this.#side === 'fleet';
+    const fleet = this.side === 'fleet';
     const path = fleet ? '/fleets/{fid}/remote/callbacks' : '/user/callbacks';
     return this.#make(path, rightBodies[fleet ? 'fleetCallback' : 'userCallback'], 'cbid', 'callbackId');
   }
 
   /** A new monitor, on the user side below the callback made last. */
   async monitor(): Promise<string> {
-    const fleet = this.#side === 'fleet';
+    const fleet = this.side === 'fleet';
     const path = fleet ? '/fleets/{fid}/monitors' : '/user/vehicles/{id}/callbacks/{cbid}/monitors';
     return this.#make(path, rightBodies[fleet ? 'fleetMonitor' : 'userMonitor'], 'mid', 'monitorId');
   }
 
   /** A command, given with the callback made last. */
   async remote(): Promise<string> {
-    const fleet = this.#side === 'fleet';
+    const fleet = this.side === 'fleet';
     const vehicle = fleet ? '/fleets/{fid}/vehicles/{vid}' : '/user/vehicles/{id}';
     const body = rightBodies[fleet ? 'fleetRemote' : 'userRemote'];
     return this.#make(`${vehicle}/callbacks/{cbid}/remotes`, body, 'rid', 'remoteActionId');
@@ -84,7 +84,7 @@ export class Belongings {
 
   async #make(path: string, body: object, name: string, member: string): Promise<string> {
     const filled = path.replace(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(this.ids[id] ?? ''));
-    const answer = await this.#bench.ask('POST', `${bases[this.#side]}${filled}`, { body });
+    const answer = await this.#bench.ask('POST', `${bases[this.side]}${filled}`, { body });
     const id = (answer.json as Record<string, unknown>)[member];
     if (answer.status >= 300 || typeof id !== 'string') throw new Error(`${path}: ${answer.status} ${answer.text}`);
     this.ids[name] = id;

@@ -84,6 +84,14 @@ export class InterfaceDocument {
     return this.faults(`${bases[operation.side]}${operation.path}`, operation.method, answer);
   }
 
+  /** The schema of the body of an answer; undefined when it has none. */
+  schemaOf({ side, path, method }: Operation, status: number): DocumentSchema | undefined {
+    const at = `#/paths/${`${bases[side]}${path}`.replaceAll('/', '~1')}/${method.toLowerCase()}/responses/${status}`;
+    const written = this.resolve<DocumentResponse>(at);
+    const { content = {} } = written.$ref === undefined ? written : this.resolve<DocumentResponse>(written.$ref);
+    return (Object.values(content)[0] as { schema: DocumentSchema } | undefined)?.schema;
+  }
+
   /** The same by the path as the document writes it. */
   faults(path: string, method: string, { status, headers, text, json }: Answered): string[] {
     const key = `/paths/${path.replaceAll('/', '~1')}/${method.toLowerCase()}`;

@@ -51,9 +51,9 @@ export function maintenance(side: Side): JsonSchema {
   );
 }
 
-/** The moment of the published record is that of its only member, and it has no links; ours are an addition. */
+/** The moments of the published record are those of its only member, and it has no links; ours are an addition. */
 export function alarmDetails(side: Side): JsonSchema {
-  const base = without(placed(derived(alarmRecordSchema), side), 'createdAt', 'updatedAt');
+  const base = placed(derived(alarmRecordSchema), side);
   return extended(base, 'AlarmDetails', { _links: links('AlarmLinks', ['vehicle']) }, ['_links']);
 }
 

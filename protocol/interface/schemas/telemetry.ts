@@ -35,10 +35,12 @@ export function telemetry(side: Side): JsonSchema {
   vehicle['engines'] = { ...engines, items: engine(side, engines.items ?? {}) };
   vehicle['energies'] = { ...energies, items: energy(side, energies.items ?? {}) };
   vehicle['alarm'] = withTriggerPosition(alarm, side);
+  // The published IgnitionBase requires a moment of its own.
+  vehicle['ignition'] = dated(vehicle['ignition'] ?? {}, 'TelemetryIgnition');
   if (side === 'user') vehicle['adas'] = userAdas(adas);
   else {
     vehicle['lighting'] = lighting;
-    vehicle['wipingBlades'] = dated(vehicle['wipingBlades'] ?? {});
+    vehicle['wipingBlades'] = dated(vehicle['wipingBlades'] ?? {}, 'TelemetryWipingBlades');
   }
   return object(
     'Telemetry',
@@ -74,9 +76,9 @@ function withTriggerPosition(alarm: JsonSchema, side: Side): JsonSchema {
   return extended(alarm, alarm.title ?? '', { trigger: placed });
 }
 
-/** The only object of the fleet's telemetry that is published with a time of its own. */
-function dated(wipingBlades: JsonSchema): JsonSchema {
-  return extended(wipingBlades, 'TelemetryWipingBlades', { createdAt: dateTime('When it last changed.') });
+/** The object with a time of its own. */
+function dated(schema: JsonSchema, title: string): JsonSchema {
+  return extended(schema, title, { createdAt: dateTime('When it last changed.') });
 }
 
 function maintenanceBase(side: Side): JsonSchema {

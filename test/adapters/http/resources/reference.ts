@@ -35,10 +35,13 @@ export class Reference {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #answers = new Map<string, string>();
   readonly #validators = new Map<string, ValidateFunction>();
+  /** The published models as JSON Schema, by name. */
+  readonly definitions: Readonly<Record<string, object>>;
 
   constructor(side: Side) {
     const text = readFileSync(`${folder}${files[side]}`, 'utf8');
     const $defs = definitionsOf(text);
+    this.definitions = $defs as Readonly<Record<string, object>>;
     this.#ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
     this.#ajv.addSchema({ $id: 'reference', $defs });
     for (const [operation, answer] of answersOf(text)) this.#answers.set(operation, answer);
@@ -48,6 +51,11 @@ export class Reference {
   /** Operations that answer with a body, e.g. `GET /fleets/{fid}`. */
   get operations(): readonly string[] {
     return [...this.#answers.keys()];
+  }
+
+  /** The name of the model of an operation's answer. */
+  answerOf(operation: string): string | undefined {
+    return this.#answers.get(operation);
   }
 
   /** What is wrong with the answer of an operation; empty: it is as published. Entries of lists are not told apart. */
