@@ -6,11 +6,12 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import type { JWTVerifyGetKey } from 'jose';
 import { FleetGate } from '../adapters/http/access/fleet.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
 import { hashPassword, readPasswordHash } from '../adapters/http/access/password.ts';
 import type { Gate } from '../adapters/http/access/presented.ts';
-import { keysByAddress, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
+import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
 import { UserGate } from '../adapters/http/access/user.ts';
 import type { Documents } from '../adapters/http/documents.ts';
 import { LiveChanges } from '../adapters/http/live.ts';
@@ -69,7 +70,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
 
 function gatesOf(
   { fleet, user }: HttpConfiguration,
-  { clock, timeKnown }: Pick<InterfaceOptions, 'clock' | 'timeKnown'>,
+  { clock, log, timeKnown }: Pick<InterfaceOptions, 'clock' | 'log' | 'timeKnown'>,
 ): Partial<Record<Side, Gate>> {
   const users = fleet?.map(({ passwordFile, ...one }) => ({
     ...one,
@@ -77,13 +78,24 @@ function gatesOf(
   }));
   return {
     ...(users === undefined ? {} : { fleet: new FleetGate(users, clock) }),
-    ...(user === undefined ? {} : { user: new UserGate({ ...user, keys: keysOf(user), timeKnown }, clock) }),
+    ...(user === undefined
+      ? {}
+      : { user: new UserGate({ ...user, keys: keysOf(user, clock, log), timeKnown }, clock) }),
   };
 }
 
-function keysOf({ jwks, keys = [] }: UserConfiguration) {
-  if (jwks === undefined) return keysOfPem(keys.map((where) => ({ pem: readText(where), where })));
-  return /^https?:\/\//.test(jwks) ? keysByAddress(jwks) : keysOfSet(readText(jwks), jwks);
+function keysOf({ jwks, keys = [] }: UserConfiguration, clock: Clock, log: Log): JWTVerifyGetKey {
+  if (jwks !== undefined && /^https?:\/\//.test(jwks)) return keysByAddress(jwks);
+  const files = jwks === undefined ? keys : [jwks];
+  return keysOfFiles({
+    read: () => files.map(readText),
+    make: (texts) =>
+      jwks === undefined
+        ? keysOfPem(texts.map((pem, index) => ({ pem, where: keys[index] ?? '' })))
+        : keysOfSet(texts[0] ?? '', jwks),
+    clock,
+    log,
+  });
 }
 
 function readText(file: string): string {

@@ -11,8 +11,9 @@ export class VigieProcess {
   readonly #exit: Promise<unknown>;
   readonly #listeners = new Set<() => void>();
 
-  constructor(args: readonly string[]) {
-    this.#child = spawn(process.execPath, [main, ...args], { stdio: 'pipe' });
+  /** `program`: another than that of the sources. */
+  constructor(args: readonly string[], program = main) {
+    this.#child = spawn(process.execPath, [program, ...args], { stdio: 'pipe' });
     this.#exit = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleProgram } from '../../scripts/bundle.ts';
+import { VigieProcess } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-bundle-'));
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -41,6 +42,29 @@ test('runs by itself, with the shipped profiles beside it', () => {
   expect(run('--version')).toMatchObject({ status: 0, stderr: '' });
   expect(run('check', '--profile', 'bench')).toMatchObject({ status: 0 });
   expect(run('replya').stderr).toContain('replay');
+});
+
+test('carries the document of the interface and the page that shows it', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'vigie-bundle-bench-'));
+  const bench = new VigieProcess(
+    ['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked'],
+    join(folder, 'main.mjs'),
+  );
+  try {
+    await bench.says('Ctrl-C ends');
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0];
+    const get = async (path: string): Promise<Buffer> =>
+      Buffer.from(await (await fetch(`${url}${path}`)).arrayBuffer());
+    expect(await get('/openapi.json')).toEqual(readFileSync(join(root, 'protocol/generated/openapi.json')));
+    for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+      const carried = join(folder, 'documents/swagger-ui', name);
+      expect((await get(`/docs/${name}`)).equals(readFileSync(carried)), name).toBe(true);
+    }
+    expect(String(await get('/docs'))).toContain('/docs/swagger-ui-bundle.js');
+  } finally {
+    await bench.end('SIGINT');
+    rmSync(data, { recursive: true, force: true });
+  }
 });
 
 test.each(['replay', 'decode', 'check'])('%s loads neither MQTT nor what drives devices', (command) => {

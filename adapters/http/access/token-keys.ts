@@ -1,11 +1,22 @@
 /** Keys that tokens are checked with: a JWK Set (RFC 7517 §5) by file or address, or public keys in PEM. */
 import { createPublicKey } from 'node:crypto';
-import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWK,
+  type JWTVerifyGetKey,
+} from 'jose';
+import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
 /** Waits for the issuer's answer, and between two questions for a key that it does not know; ms. */
 const TIMEOUT = 5_000;
 const COOLDOWN = 30_000;
+/** Files of keys are looked at so often while tokens come, and when a token names a key that is not in them; ms. */
+const LOOK = 10_000;
+const LOOK_FOR_KEY = 1_000;
 /** A key that was withdrawn is taken no longer than this, ms. */
 const LONGEST_USE = 600_000;
 
@@ -22,6 +33,54 @@ export function keysByAddress(address: string): JWTVerifyGetKey {
     });
   }
   return createRemoteJWKSet(url, { timeoutDuration: TIMEOUT, cooldownDuration: COOLDOWN, cacheMaxAge: LONGEST_USE });
+}
+
+/** Files that hold keys, and how they are read. */
+export interface KeyFiles {
+  /** Their texts. Throws `input.unreadable`. */
+  readonly read: () => readonly string[];
+  /** The keys in them. Throws `configuration.wrong`. */
+  readonly make: (texts: readonly string[]) => JWTVerifyGetKey;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The keys of files that may be replaced while the agent runs. What cannot be read then is said, and the keys of before
+ * hold.
+ * @throws VigieError as `read` and `make` do, for the files as they are now
+ */
+export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetKey {
+  let texts = read();
+  let keys = make(texts);
+  let looked = clock.monotonic();
+  /** True when there are other keys than before; looks only when the last look is so long ago, ms. */
+  const look = (after: number): boolean => {
+    if (clock.monotonic() - looked < after) return false;
+    looked = clock.monotonic();
+    try {
+      const now = read();
+      if (now.length === texts.length && now.every((text, index) => text === texts[index])) return false;
+      keys = make(now);
+      texts = now;
+      log.info('the keys of the issuer were read again');
+      return true;
+    } catch (error) {
+      log.warn('the keys of the issuer cannot be read again: those of before hold', {
+        error: (error as Error).message,
+      });
+      return false;
+    }
+  };
+  return async (header, token) => {
+    look(LOOK);
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !look(LOOK_FOR_KEY)) throw error;
+      return keys(header, token);
+    }
+  };
 }
 
 /** `text` is a JWK Set as JSON. @throws VigieError `configuration.wrong` naming `where` */

@@ -5,9 +5,10 @@ import { exportJWK, exportPKCS8, exportSPKI, generateKeyPair, importPKCS8, SignJ
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { LocalGate } from '../../../adapters/http/access/local.ts';
-import { keysByAddress, keysOfPem, keysOfSet } from '../../../adapters/http/access/token-keys.ts';
+import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../../../adapters/http/access/token-keys.ts';
 import { type UserAccess, UserGate } from '../../../adapters/http/access/user.ts';
 import { VirtualClock } from '../../rig/clock.ts';
+import { MemoryLog } from '../../rig/log.ts';
 import { startRig } from './rig.ts';
 
 const clock = new SystemClock();
@@ -231,3 +232,62 @@ async function listen(server: Server): Promise<string> {
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+describe('keys in files', () => {
+  const header = (kid: string) => ({ alg: 'ES256', kid });
+  const token = { payload: '', signature: '' };
+
+  async function files() {
+    const make = async (kid: string) => {
+      const { publicKey } = await generateKeyPair('ES256', { extractable: true });
+      return { ...(await exportJWK(publicKey)), kid, alg: 'ES256' };
+    };
+    const [one, two] = [await make('one'), await make('two')];
+    const state = { text: '', reads: 0 };
+    const set = (...keys: object[]): void => {
+      state.text = JSON.stringify({ keys });
+    };
+    set(one);
+    const virtual = new VirtualClock();
+    const log = new MemoryLog();
+    const keys = keysOfFiles({
+      read: () => {
+        state.reads++;
+        return [state.text];
+      },
+      make: ([text]) => keysOfSet(text ?? '', 'keys.json'),
+      clock: virtual,
+      log,
+    });
+    return { one, two, set, state, clock: virtual, log, find: (kid: string) => keys(header(kid), token) };
+  }
+
+  test('are read again when a token names one that is new, but not for every such token', async () => {
+    const { one, two, set, state, clock: virtual, find } = await files();
+    await find('one');
+    set(one, two);
+    await expect(find('two')).rejects.toThrow();
+    virtual.advance(1_000);
+    await find('two');
+    for (let i = 0; i < 100; i++) await expect(find(`none${i}`)).rejects.toThrow();
+    expect(state.reads).toBe(2);
+  });
+
+  test('that were withdrawn are taken no longer than ten seconds', async () => {
+    const { two, set, clock: virtual, find } = await files();
+    set(two);
+    virtual.advance(9_999);
+    await find('one');
+    virtual.advance(1);
+    await expect(find('one')).rejects.toThrow();
+    await find('two');
+  });
+
+  test('hold while their file is damaged, which is said', async () => {
+    const { state, clock: virtual, log, find } = await files();
+    state.text = '{';
+    virtual.advance(10_000);
+    await find('one');
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { error: expect.stringContaining('keys.json') } }]);
+  });
+});
