@@ -4,7 +4,11 @@ import { suggestion } from './nearest.ts';
 import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {
-  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  /** `false` where no others are allowed, and then none is in a fault. */
+  readonly additionalProperties?: Schema;
+  readonly propertyNames?: Schema;
+  readonly items?: Schema;
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
@@ -38,7 +42,7 @@ export function checkForm(data: unknown, validator: Validator, schema: object, f
 
 function report(fault: SchemaFault, data: unknown, schema: object, findings: Findings): void {
   const { instancePath: at, keyword, params } = fault;
-  const around = schemaAround(schema, fault.schemaPath);
+  const around = schemaOf(fault, data, schema);
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
     const known = Object.keys(around.properties ?? {});
@@ -125,15 +129,24 @@ function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The schema that holds the keyword which failed. */
-function schemaAround(schema: object, schemaPath: string): Schema {
-  const steps = schemaPath.split('/').slice(1, -1);
-  let found: unknown = schema;
-  for (const step of steps) {
-    const name = unescaped(decodeURIComponent(step));
-    found = (found as Record<string, unknown> | undefined)?.[name];
+/**
+ * The schema that holds the keyword which failed. The schemas of people's files have no alternatives (fields.ts), so
+ * where a value stands says what it is checked by; where the validator has the keyword says nothing, for it checks with
+ * one function what stands in the schema more than once.
+ */
+function schemaOf({ instancePath, propertyName }: SchemaFault, data: unknown, schema: object): Schema {
+  let found: Schema | undefined = schema;
+  let value = data;
+  for (const escaped of instancePath.split('/').slice(1)) {
+    const step = unescaped(escaped);
+    found = Array.isArray(value) ? found?.items : (own(found?.properties, step) ?? found?.additionalProperties);
+    value = (value as Record<string, unknown> | null | undefined)?.[step];
   }
-  return (found ?? {}) as Schema;
+  return (propertyName === undefined ? found : found?.propertyNames) ?? {};
+}
+
+function own<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 function valueAt(data: unknown, at: string): unknown {

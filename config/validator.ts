@@ -1,7 +1,6 @@
 /** One error of a generated validator (Ajv's ErrorObject). */
 export interface SchemaFault {
   readonly instancePath: string;
-  readonly schemaPath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Set when the fault is in a member's name. */
