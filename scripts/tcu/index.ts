@@ -35,6 +35,8 @@ const { positionals, values } = parseArgs({
   options: { cuts: { type: 'string', default: '10' }, console: { type: 'boolean', default: false } },
 });
 Machine.shown = values.console;
+// What was started and made goes with this process, whoever ends it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const cuts = Number(values.cuts);
 const known = [...platforms.map(({ name }) => name), 'service'];
 const wanted = positionals.length === 0 ? ['arm64'] : positionals;
@@ -52,13 +54,16 @@ if (!Number.isInteger(cuts) || cuts < 0 || wanted.some((name) => !known.includes
 
 async function inFolder(name: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-tcu-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
   try {
     mkdirSync(join(folder, 'keys'));
     await Cloud.makeKey(join(folder, 'keys'));
     makeCar(join(folder, 'car'), join(folder, 'keys/trust.json'));
     await (name === 'service' ? asService(folder) : run(platformNamed(name), folder));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 

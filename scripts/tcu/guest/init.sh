@@ -13,5 +13,6 @@ ip link add vcan0 type vcan
 ip link set vcan0 up
 ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up
 stty -echo -onlcr
-echo "@ready"
+# On a line of its own, whatever was written before it.
+printf '\n@ready\n'
 while read -r line; do eval "$line"; done
