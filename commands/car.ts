@@ -10,7 +10,9 @@ import { Agent } from '../agent/agent.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
+import type { PowerRules } from '../agent/power.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { UnitRest } from '../agent/rest.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
@@ -42,6 +44,9 @@ export interface CarOptions extends Ways {
   readonly batch?: number;
   readonly log: Log;
   readonly clock: SystemClock;
+  readonly power?: Partial<PowerRules>;
+  /** Told whether the unit sleeps; the link and whatever else the roof gave it heed that. */
+  readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
   readonly couriers?: CallbackCouriers;
   readonly callbacks?: Partial<DeliveryBounds>;
@@ -64,7 +69,7 @@ export interface Car {
 
 /** Builds the adapters around one agent and starts them: first the records, then the link, then the sources. */
 export async function startCar(options: CarOptions): Promise<Car> {
-  const { vin, vehicle, data, log, clock, sources } = options;
+  const { vin, vehicle, data, log, clock, sources, rest = new UnitRest() } = options;
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
@@ -85,6 +90,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
     ...options.mqtt,
     ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
     vin,
+    rest,
     log,
   });
   const actuation = actuationOf(vehicle, options, clock, log);
@@ -99,6 +105,8 @@ export async function startCar(options: CarOptions): Promise<Car> {
       ledger,
       deflate,
       waker: wakeAt,
+      rest: rest.set,
+      traffic: () => link.bytes,
       link: {
         get connected() {
           return link.connected;
@@ -124,6 +132,8 @@ export async function startCar(options: CarOptions): Promise<Car> {
       limit: options.limit,
       ...(options.batch === undefined ? {} : { batch: options.batch }),
       ...(options.callbacks === undefined ? {} : { callbacks: options.callbacks }),
+      ...(options.power === undefined ? {} : { power: options.power }),
+      ...(options.power?.battery === undefined ? {} : { limits: { battery: options.power.battery } }),
       ...(options.service === undefined ? {} : { helloEvery: options.service.helloEvery }),
       ...(options.http === undefined ? {} : idsOf({ vin, http: options.http })),
       quality: () => clock.quality(),
@@ -146,6 +156,8 @@ export async function startCar(options: CarOptions): Promise<Car> {
           clock,
           log,
         });
+  const { couriers } = options;
+  if (couriers !== undefined) rest.heed((asleep) => asleep && couriers.rest());
   link.open(options.service?.events(agent) ?? agent);
   const frames = sources.map((source) => {
     // A source knows its buses once it is open.

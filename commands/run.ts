@@ -7,9 +7,9 @@ import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
 import { migrate } from '../adapters/service/data-format.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
+import { UnitRest } from '../agent/rest.ts';
 import { type Configuration, loadConfiguration, readSecret } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
-import type { MqttConfiguration } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
 import { couriersOf } from './couriers.ts';
@@ -112,7 +112,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   let stop: (() => Promise<void>) | undefined;
   let ends = true;
   try {
-    const mqtt = addressOf(configuration.mqtt);
+    const mqtt = addressOf(configuration);
     let said = `minimal: ${vin}, ${minimal}`;
     if (minimal !== undefined)
       stop = await startMinimal({ configuration, mqtt, data, service, clock, log, reason: minimal });
@@ -145,11 +145,13 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
 async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() => Promise<void>> {
   const { configuration, vehicle, data, log, clock, record } = run;
   const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
+  const rest = new UnitRest();
   const { sources, readings, sender, requesters, close } = sourcesOf(
     { ...configuration, ...recording },
     vehicle,
     clock,
     log,
+    rest,
   );
   const trust = configuration.commands?.trust;
   const { http } = configuration;
@@ -172,6 +174,8 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     ...(monitors === undefined ? {} : { monitors }),
     log,
     clock,
+    power: configuration.power,
+    rest,
     published: service.published,
     service,
   };
@@ -200,7 +204,8 @@ function first(one: Promise<void>, other: Promise<string>): Promise<boolean> {
   return Promise.race([one.then(() => true), other.then(() => false)]);
 }
 
-function addressOf({ protocol, keepalive, passwordFile, username, ...mqtt }: MqttConfiguration): MqttAddress {
+function addressOf({ mqtt: configured, power }: Configuration): MqttAddress {
+  const { protocol, keepalive, passwordFile, username, ...mqtt } = configured;
   const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => mqtt[name] !== undefined);
   // Read again at each connection: a certificate is renewed without a restart.
   const tls = (): TlsFiles => Object.fromEntries(files.map((name) => [name, readFileSync(mqtt[name] as string)]));
@@ -208,6 +213,7 @@ function addressOf({ protocol, keepalive, passwordFile, username, ...mqtt }: Mqt
     url: [mqtt.url, ...(mqtt.others ?? [])],
     protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
     keepalive: keepalive / 1000,
+    asleepKeepalive: power.keepalive / 1000,
     ...(files.length === 0 ? {} : { tls }),
     ...(username === undefined ? {} : { username }),
     ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),

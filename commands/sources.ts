@@ -7,7 +7,7 @@ import { GnssSource } from '../adapters/gnss/index.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
-import { ObdSource } from '../adapters/obd/poll/index.ts';
+import { ObdSource, pauseAsleep, VoltageWatch } from '../adapters/obd/poll/index.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
 import {
   EXTENDED,
@@ -18,6 +18,7 @@ import {
   type OutgoingFrame,
   type ReadingSource,
 } from '../agent/ports.ts';
+import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 import type { CanInput, GnssInput, ObdInput } from '../config/inputs.ts';
@@ -39,29 +40,40 @@ export interface Sources {
 /** Usual speeds of what is spoken over serial lines, bit/s: NMEA 0183 §3, the ELM327 data sheet, USB adapters. */
 const BAUD = { nmea: 9_600, elm327: 38_400, slcan: 115_200 };
 
-/** @throws VigieError `configuration.wrong` for an address that is none */
-export function sourcesOf(configuration: Configuration, vehicle: Vehicle, clock: SystemClock, log: Log): Sources {
+/**
+ * What the configuration names. While the unit sleeps (`rest`) only the car's own frames are listened for.
+ * @throws VigieError `configuration.wrong` for an address that is none
+ */
+export function sourcesOf(
+  configuration: Configuration,
+  vehicle: Vehicle,
+  clock: SystemClock,
+  log: Log,
+  rest: Rest = new UnitRest(),
+): Sources {
   const { obd, gnss } = configuration;
   const senders = new Map<string, FrameSender>();
   const taps = new Map<string, (batch: FrameBatch) => void>();
   const recorder = recorderOf(configuration, log);
+  const kept = recorder === undefined ? undefined : keepFlushed(recorder, clock);
   const sources = configuration.can.map((input) => {
     const asked = obd?.kind === 'isotp' && obd.over === input.bus;
-    const { source, sender } = open(input, asked, configuration, vehicle, clock, log);
+    const { source, sender } = open(input, asked, configuration, vehicle, { clock, log, rest });
     if (sender !== undefined) senders.set(input.bus, sender);
     return tapped(source, (batch) => {
       taps.get(input.bus)?.(batch);
       recorder?.write(batch, source.buses);
+      if (batch.count > 0) kept?.written();
     });
   });
   const readings: ReadingSource[] = [];
   const requesters = new Map<string, UdsRequester>();
-  const ways = { senders, taps, requesters, clock, log };
+  const ways = { senders, taps, requesters, clock, log, rest };
   if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, ways));
   const commanded = commandedBuses(configuration, vehicle);
   for (const bus of commanded) overFrames(bus, ways);
-  if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, clock));
-  const closing = recorder === undefined ? {} : { close: keepFlushed(recorder, clock) };
+  if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, clock, rest));
+  const closing = kept === undefined ? {} : { close: kept.close };
   const asked = new Map([...requesters].filter(([bus]) => commanded.has(bus)));
   return {
     sources,
@@ -79,19 +91,20 @@ function recorderOf({ record }: Configuration, log: Log): CandumpRecorder | unde
   return record === undefined ? undefined : new CandumpRecorder({ ...record, log });
 }
 
-/** @returns ends it */
-function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): () => void {
-  let cancel: () => void = () => undefined;
-  const next = (): void => {
-    cancel = clock.after(FLUSH, () => {
-      recorder.flush();
-      next();
-    });
-  };
-  next();
-  return () => {
-    cancel();
-    recorder.close();
+/** Flushes what was `written`, and nothing while nothing is; `close` closes the recording. */
+function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): { written(): void; close(): void } {
+  let cancel: (() => void) | undefined;
+  return {
+    written: () => {
+      cancel ??= clock.after(FLUSH, () => {
+        cancel = undefined;
+        recorder.flush();
+      });
+    },
+    close: () => {
+      cancel?.();
+      recorder.close();
+    },
   };
 }
 
@@ -100,8 +113,7 @@ function open(
   asked: boolean,
   configuration: Configuration,
   vehicle: Vehicle,
-  clock: SystemClock,
-  log: Log,
+  { clock, log, rest }: Surroundings,
 ): { source: FrameSource; sender?: FrameSender } {
   const { bus } = input;
   const { file, record, commands } = configuration;
@@ -120,6 +132,7 @@ function open(
         bus,
         clock,
         log,
+        rest,
         ...(identifiers === undefined ? {} : { identifiers }),
       });
       return { source: socket, sender: socket };
@@ -132,8 +145,9 @@ function open(
       const adapter = new SlcanBus({
         bus,
         name: input.address,
-        open: lineTo(readLineAddress(input.address, BAUD.slcan, where), clock),
+        open: lineTo(readLineAddress(input.address, BAUD.slcan, where), clock, rest),
         clock,
+        rest,
         bitRate: input.bitrate,
         sends,
       });
@@ -170,45 +184,54 @@ function commandedBuses({ commands }: Configuration, vehicle: Vehicle): Readonly
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
 }
 
-interface Ways {
+interface Surroundings {
+  readonly clock: SystemClock;
+  readonly log: Log;
+  readonly rest: Rest;
+}
+
+interface Ways extends Surroundings {
   readonly senders: ReadonlyMap<string, FrameSender>;
   readonly taps: Map<string, (batch: FrameBatch) => void>;
   /** One for each bus: what is polled and what is commanded wait for each other. */
   readonly requesters: Map<string, UdsRequester>;
-  readonly clock: SystemClock;
-  readonly log: Log;
 }
 
-function polls(obd: ObdInput, { file }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
-  const { clock, log } = ways;
+function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
+  const { clock, log, rest } = ways;
   const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
   if (bus?.obd === undefined) return [];
   const sets = vehicle.signalSets.get(bus.name) ?? [];
   const settings = pollSettings(bus.obd);
   const asking = { clock, sets, bus: bus.name, log };
   if (obd.kind === 'isotp') {
-    const requester = overBus(obd, file, bus.obd.asleepAfter, ways);
+    const { asleepAfter } = bus.obd;
+    const requester = overBus(obd, file, asleepAfter, ways);
     // Frames that the profile knows by one name and requests by another are on the same wires.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
-    return [new ObdSource({ ...asking, requester, settings })];
+    const source = new ObdSource({ ...asking, requester, settings });
+    // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
+    if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
+    return [closing(source, { release: pauseAsleep(source, rest) })];
   }
-  const elm = adapter(obd, file, clock, log);
+  const elm = adapter(obd, file, ways);
   ways.requesters.set(bus.name, elm);
   // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
   const source = new ObdSource({ ...asking, requester: elm, settings: polls });
-  return [closing(source, () => elm.close())];
+  if (can.length > 0) return [closing(source, { before: () => elm.close(), release: pauseAsleep(source, rest) })];
+  const watch = new VoltageWatch({ polls: source, rest, clock, voltage: () => elm.voltage() });
+  return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
 }
 
 function adapter(
   { address, protocol, line }: Extract<ObdInput, { kind: 'elm327' }>,
   file: string,
-  clock: SystemClock,
-  log: Log,
+  { clock, log, rest }: Surroundings,
 ): Elm327 {
   return new Elm327({
-    open: lineTo(readLineAddress(address, BAUD.elm327, `${file}:${line}`), clock),
+    open: lineTo(readLineAddress(address, BAUD.elm327, `${file}:${line}`), clock, rest),
     clock,
     log,
     name: address,
@@ -240,21 +263,33 @@ function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): vo
   requesters.set(bus, transport);
 }
 
-function receiver({ kind, address, line, clock: sets }: GnssInput, file: string, clock: SystemClock): ReadingSource {
+function receiver(
+  { kind, address, line, clock: sets }: GnssInput,
+  file: string,
+  clock: SystemClock,
+  rest: Rest,
+): ReadingSource {
   const way = readLineAddress(address, BAUD.nmea, `${file}:${line}`);
   // A file may be a recording, which tells the time of another day.
   const time = sets && way.kind !== 'file' ? { time: clock.discipline.bind(clock) } : {};
-  return new GnssSource({ name: address, format: kind, open: lineTo(way, clock), clock, earliest: EARLIEST, ...time });
+  const open = lineTo(way, clock, rest);
+  return new GnssSource({ name: address, format: kind, open, clock, earliest: EARLIEST, rest, ...time });
+}
+
+interface Ends {
+  /** What the source waits on: a request under way ends with its line. */
+  readonly before?: () => Promise<void>;
+  readonly release: () => void;
 }
 
 /** The source, with something else that ends with it. */
-function closing(source: ReadingSource, close: () => Promise<void>): ReadingSource {
+function closing(source: ReadingSource, { before, release }: Ends): ReadingSource {
   const { health } = source;
   return {
     start: (wanted, sink) => source.start(wanted, sink),
     stop: async () => {
-      // First what it waits on: a request under way ends with its line.
-      await close();
+      release();
+      await before?.();
       await source.stop();
     },
     ...(health === undefined ? {} : { health: health.bind(source) }),

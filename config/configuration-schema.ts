@@ -4,6 +4,7 @@ import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, duration, format, line, listOf, NAME, number, size, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
 import { monitorsSchema } from './monitors.ts';
+import { powerSchema } from './power.ts';
 
 /** The configuration format that this version reads. */
 export const configurationVersion = 1;
@@ -169,6 +170,7 @@ export const configurationSchema = closed(
         'How the agent fares',
       ),
     ),
+    power: Type.Optional(powerSchema),
     http: Type.Optional(httpSchema),
     callbacks: Type.Optional(callbacksSchema),
     monitors: Type.Optional(monitorsSchema),

@@ -16,6 +16,7 @@ import { type HttpConfiguration, readHttp } from './http.ts';
 import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
 import { type MonitorsConfiguration, readMonitorsSection } from './monitors.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
+import { type PowerConfiguration, readPower } from './power.ts';
 import { readDuration, readSize } from './quantities.ts';
 import { credentialPath, readService, type ServiceConfiguration } from './service.ts';
 import { isProfilePath } from './shipped.ts';
@@ -41,6 +42,7 @@ export interface Configuration extends ServiceConfiguration {
     /** Readings and waypoints travel together for so long, ms. */
     readonly batch: number;
   };
+  readonly power: PowerConfiguration;
   /** Absent: the interface is not served. */
   readonly http?: HttpConfiguration;
   /** How far notifications may go. */
@@ -99,6 +101,7 @@ function readConfiguration(
   if (outboxLimit < SMALLEST_OUTBOX) {
     findings.error('/outbox/limit', 'too little to keep what must not be lost', 'write at least 1MiB');
   }
+  const mqtt = readMqtt(input.mqtt, beside, findings);
   const http = readHttp(input.http, beside, findings);
   const monitors = readMonitorsSection(input.monitors, beside, findings);
   if (trust !== undefined) reportUnreadable(beside(trust), '/commands/trust', findings, 'make it with `vigie keys`');
@@ -108,12 +111,13 @@ function readConfiguration(
     profile: isProfilePath(profile) ? beside(profile) : profile,
     data: beside(typeof input.data === 'string' ? input.data : configurationDefaults.data),
     ...readInputs(input, beside, findings),
-    mqtt: readMqtt(input.mqtt, beside, findings),
+    mqtt,
     ...(trust === undefined ? {} : { commands: { trust: beside(trust) } }),
     outbox: {
       limit: outboxLimit,
       batch: batch === undefined ? configurationDefaults.outbox.batch : readDuration(batch),
     },
+    power: readPower(input.power, mqtt.keepalive, findings),
     ...readService(input, beside, findings),
     ...(http === undefined ? {} : { http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),

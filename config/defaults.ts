@@ -72,6 +72,18 @@ export const configurationDefaults = {
     /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
     batch: 60_000,
   },
+  power: {
+    /** Interface 3.19.2: three minutes after each message. */
+    linger: 180_000,
+    /** Long enough for a command to be carried out and confirmed. */
+    lowLinger: 30_000,
+    /** Below this no command is carried out either. */
+    battery: 20,
+    /** Five periods of the slowest status frame that is common (1 s). */
+    silence: 5_000,
+    /** A sleeping body network needs about 2 s; gateways wake one bus after the other. */
+    waking: 10_000,
+  },
   health: {
     /** Some 150 bytes: four times a day is half a kilobyte, and a unit that fares badly is noticed on the same day. */
     every: 6 * 3_600_000,

@@ -73,6 +73,11 @@ export class Connection {
     this.#heart.unref();
   }
 
+  /** Messages are on their way. */
+  get busy(): boolean {
+    return this.#batch !== undefined;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }

@@ -16,6 +16,8 @@ export interface CourierOptions extends AddressRules {
 }
 
 export interface CallbackCouriers extends Couriers {
+  /** The unit goes to sleep: connections that would have to be kept alive are closed. */
+  rest(): void;
   /** Ends what is under way and closes all connections. */
   close(): Promise<void>;
 }
@@ -39,27 +41,29 @@ export function callbackCouriers({ networks, plain, ca, vapid, now }: CourierOpt
     webhook,
     websocket,
     ...(pushnotif === undefined ? {} : { pushnotif }),
+    rest: () => websocket.rest(),
     async close() {
       await Promise.all([webhook.close(), websocket.close(), pushnotif?.close()]);
     },
   };
 }
 
-type Closable<P> = Courier<P> & { close(): Promise<void> };
+type Closable<P> = Courier<P> & { rest?(): void; close(): Promise<void> };
 
-function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>): Closable<P> {
+function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>) {
   let made: Promise<Closable<P>> | undefined;
   let ready: Closable<P> | undefined;
   return {
-    async deliver(parcel) {
+    async deliver(parcel: P) {
       made ??= make();
       ready = await made;
       return ready.deliver(parcel);
     },
-    check: (url, where) => addresses.check(url, where),
-    release: (receiver) => ready?.release?.(receiver),
+    check: (url: string, where: string) => addresses.check(url, where),
+    release: (receiver: string) => ready?.release?.(receiver),
+    rest: () => ready?.rest?.(),
     async close() {
       await (await made)?.close();
     },
-  };
+  } satisfies Closable<P>;
 }

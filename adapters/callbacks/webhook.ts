@@ -7,6 +7,8 @@ import { failure } from './failures.ts';
 
 /** Interface 3.18.0 and 4.16.0: a receiver that has not answered after this has not received, ms. */
 export const TIMEOUT = 10_000;
+/** A connection is kept for the next notification for so long, ms. */
+const KEPT = 30_000;
 /** Bytes of an answer that are read so that the connection can be used again; a longer answer costs it. */
 const ANSWER = 16_384;
 
@@ -31,6 +33,8 @@ export class WebhookCourier implements Courier<WebhookParcel> {
     this.#agent = new Agent({
       connect: connectorTo(addresses, { timeout, ...(ca === undefined ? {} : { ca }) }),
       maxHeaderSize: ANSWER,
+      // However long a receiver offers to keep a connection: as long as there is one, the process wakes to look at it.
+      keepAliveMaxTimeout: KEPT,
     });
   }
 

@@ -56,6 +56,11 @@ export class WebsocketCourier implements Courier<WebsocketParcel> {
     this.#lines.delete(receiver);
   }
 
+  /** Leaves connections on which nothing is under way; the next messages open them again. */
+  rest(): void {
+    for (const { connection } of this.#lines.values()) if (connection?.busy === false) connection.close();
+  }
+
   /** Closes all connections. */
   async close(): Promise<void> {
     for (const receiver of [...this.#lines.keys()]) this.release(receiver);

@@ -1,6 +1,7 @@
 /** A receiver, or gpsd, that is listened to while it speaks. */
 import { KeptLine } from '../../agent/line-keeper.ts';
 import type { Clock, OpenLine, ReadingSink, ReadingSource, SourceHealth, WantedSignal } from '../../agent/ports.ts';
+import type { Rest } from '../../agent/rest.ts';
 import type { Fix, FixParser } from './fix.ts';
 import { GpsdParser } from './gpsd.ts';
 import { NmeaParser } from './nmea.ts';
@@ -28,6 +29,8 @@ export interface GnssSourceOptions {
   readonly time?: FixTime;
   /** Milliseconds without a byte, or without a record, after which the line is opened anew; default 10 s. */
   readonly silence?: number;
+  /** Whether the unit sleeps: the line is closed then; default: never. */
+  readonly rest?: Rest;
   /** Numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;
 }
@@ -63,6 +66,7 @@ export class GnssSource implements ReadingSource {
   /** Of parsers of earlier lines. */
   #told = { records: 0, broken: 0 };
   #cancelPause: () => void = () => undefined;
+  #unheed: (() => void) | undefined;
 
   constructor(options: GnssSourceOptions) {
     this.#options = options;
@@ -82,13 +86,17 @@ export class GnssSource implements ReadingSource {
   }
 
   start(wanted: readonly WantedSignal[], sink: ReadingSink): Promise<void> {
+    const { rest } = this.#options;
     this.#readings = new FixReadings(wanted, sink);
-    this.#kept.start();
+    this.#unheed ??= rest?.heed((asleep) => (asleep ? this.#leave() : this.#kept.start()));
+    if (rest?.asleep !== true) this.#kept.start();
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
     this.#cancelPause();
+    this.#unheed?.();
+    this.#unheed = undefined;
     this.#readings = undefined;
     await this.#kept.stop();
   }
@@ -99,6 +107,7 @@ export class GnssSource implements ReadingSource {
    */
   readonly health = (): SourceHealth => {
     const line = this.#kept.health();
+    const sleeps = this.#unheed !== undefined && this.#options.rest?.asleep === true;
     const counts = {
       fixes: this.#fixes,
       positions: this.#positions,
@@ -106,6 +115,7 @@ export class GnssSource implements ReadingSource {
       broken: this.#told.broken + this.#parser.faults.count,
       ...line.counts,
     };
+    if (sleeps) return { state: 'waiting', reason: 'the unit sleeps', counts };
     if (line.state !== 'running') return { ...line, counts };
     if (this.#parser instanceof GpsdParser && this.#parser.devices === 0) {
       return { state: 'waiting', reason: 'gpsd has no receiver', counts };
@@ -151,6 +161,13 @@ export class GnssSource implements ReadingSource {
     const begun = this.#begun ?? this.#options.clock.monotonic();
     this.#begun = undefined;
     for (const fix of this.#parser.settle()) this.#deliver(fix, begun);
+  }
+
+  /** While the unit sleeps nobody needs to know where it stands. */
+  #leave(): void {
+    this.#ended();
+    // A line that cannot be closed says so when it is opened again.
+    this.#kept.stop().catch(() => undefined);
   }
 
   /** What the line left unfinished is not a whole fix. */

@@ -43,7 +43,7 @@ export function createListener(
     maxHeaderSize: headers,
     headersTimeout: request,
     requestTimeout: request,
-    connectionsCheckingInterval: Math.min(1_000, request),
+    connectionsCheckingInterval: NEVER,
     keepAliveTimeout: 15_000,
     // A request without Host is refused by the listener, which says so.
     requireHostHeader: false,
@@ -56,12 +56,36 @@ export function createListener(
           { ...options, ...secrets(tls), ...secureOptions, requestCert: tls.clientCa !== undefined },
           listener,
         );
+  checkWhileConnected(server, Math.min(1_000, request));
   server.maxConnections = connections;
   server.maxHeadersCount = 100;
   server.timeout = idle;
   server.on('checkExpectation', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, clock.now()));
   return server;
+}
+
+/** The longest that a timer takes, ms. */
+const NEVER = 2 ** 31 - 1;
+
+/**
+ * Has requests that do not come in time looked for every so many ms, while somebody is connected: nothing wakes the unit
+ * for the sake of connections that it does not have.
+ */
+function checkWhileConnected(server: Server | SecureServer, every: number): void {
+  const checked = server as (Server | SecureServer) & { connectionsCheckingInterval: number };
+  let connections = 0;
+  const checkEvery = (interval: number): void => {
+    checked.connectionsCheckingInterval = interval;
+    // Node sets its timer, in place of the one before, where a server begins to listen.
+    server.emit('listening');
+  };
+  server.on('connection', (socket) => {
+    if (connections++ === 0) checkEvery(every);
+    socket.once('close', () => {
+      if (--connections === 0 && server.listening) checkEvery(NEVER);
+    });
+  });
 }
 
 /** The client's certificate is looked at by the gate, which can say what is missing. RFC 8996: no TLS below 1.2. */

@@ -1,5 +1,6 @@
 /** Addresses of lines as people write them. */
 import type { Clock, OpenLine } from '../../agent/ports.ts';
+import type { Rest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { fileLine } from './file.ts';
 import { type FlowControl, serialLine } from './serial.ts';
@@ -79,11 +80,11 @@ function readTcp(text: string, wrong: (what: string) => never): LineAddress {
   return { kind: 'tcp', host: (bracketed ?? name) as string, port };
 }
 
-/** What opens the line. */
-export function lineTo(address: LineAddress, clock: Clock): OpenLine {
+/** What opens the line; `rest` tells it whether the unit sleeps. */
+export function lineTo(address: LineAddress, clock: Clock, rest?: Rest): OpenLine {
   switch (address.kind) {
     case 'serial':
-      return serialLine(address);
+      return serialLine({ ...address, ...(rest === undefined ? {} : { rest }) });
     case 'tcp':
       return tcpLine(address);
     case 'file':

@@ -2,6 +2,7 @@
 import { access, constants } from 'node:fs/promises';
 import { SerialPort } from 'serialport';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
+import type { Rest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { reasonOf, unopened } from './failures.ts';
 
@@ -14,16 +15,20 @@ export interface SerialLineOptions {
   readonly baudRate: number;
   /** Default `none`. */
   readonly flowControl?: FlowControl;
+  /** Whether the unit sleeps; default: never. */
+  readonly rest?: Rest;
 }
 
 /** How often a line that brings nothing is looked at whether it is still there, ms. */
 const LOOK = 1_000;
+/** The same in a unit that sleeps, ms: as often as it looks around itself. */
+const SLEEPING_LOOK = 600_000;
 
 /**
  * Opens a serial line for itself alone. Control lines are left as opening sets them: pseudo-terminals have none, and
  * asking them for some is an error.
  */
-export function serialLine({ path, baudRate, flowControl = 'none' }: SerialLineOptions): OpenLine {
+export function serialLine({ path, baudRate, flowControl = 'none', rest }: SerialLineOptions): OpenLine {
   return async (events) => {
     // Its answers have codes, which those of the serial port have not.
     await access(path, constants.R_OK | constants.W_OK).catch((error: unknown) => {
@@ -45,7 +50,7 @@ export function serialLine({ path, baudRate, flowControl = 'none' }: SerialLineO
       () => true,
       () => false,
     );
-    return new SerialLine(port, tells === true, events);
+    return new SerialLine(port, tells === true, events, rest);
   };
 }
 
@@ -55,15 +60,19 @@ class SerialLine implements Line {
   #heard = true;
   /** What failed first. */
   #trouble: string | undefined;
-  readonly #watch: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #unheed: (() => void) | undefined;
 
-  constructor(port: SerialPort, tellsSpeed: boolean, events: LineEvents) {
+  constructor(port: SerialPort, tellsSpeed: boolean, events: LineEvents, rest: Rest | undefined) {
     this.#port = port;
     // A device that is pulled while a read is on its way makes reads succeed with nothing for ever, which the port
     // takes for "not yet". Asking for the speed fails then; pseudo-terminals can tell it, too.
-    this.#watch = tellsSpeed ? setInterval(() => this.#look(), LOOK) : undefined;
+    if (tellsSpeed) {
+      this.#lookEvery(rest?.asleep === true);
+      this.#unheed = rest?.heed((asleep) => this.#lookEvery(asleep));
+    }
     const closed = (reason: string): void => {
-      clearInterval(this.#watch);
+      this.#lookNoMore();
       if (!this.#closing) events.closed(reason);
       this.#closing = true;
     };
@@ -92,12 +101,22 @@ class SerialLine implements Line {
 
   close(): Promise<void> {
     this.#closing = true;
-    clearInterval(this.#watch);
+    this.#lookNoMore();
     const port = this.#port;
     if (!port.isOpen) return Promise.resolve();
     return new Promise((resolve, reject) => {
       port.close((error) => (error === null ? resolve() : reject(this.#gone(reasonOf(error), error))));
     });
+  }
+
+  #lookEvery(asleep: boolean): void {
+    clearInterval(this.#watch);
+    this.#watch = setInterval(() => this.#look(), asleep ? SLEEPING_LOOK : LOOK);
+  }
+
+  #lookNoMore(): void {
+    clearInterval(this.#watch);
+    this.#unheed?.();
   }
 
   #look(): void {

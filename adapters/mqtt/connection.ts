@@ -108,6 +108,16 @@ export class Connection {
     return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
 
+  /**
+   * Asks the broker after so many seconds of silence whether it is there, from now on; never later than was agreed upon
+   * when it accepted.
+   */
+  askAfter(seconds: number): void {
+    const { keepaliveManager, keepalive } = this.#client;
+    // There is none before the broker has accepted, nor where it wants no questions.
+    (keepaliveManager as typeof keepaliveManager | null)?.setKeepalive(Math.min(seconds, keepalive));
+  }
+
   /** Our own address on this connection. */
   get localAddress(): string | undefined {
     return this.#localAddress;

@@ -78,7 +78,7 @@ export class Dialer {
     const { log, keepAlive, progress } = this.#options;
     const { target } = this;
     const choice = this.#choices[this.#at] as ProtocolChoice;
-    const identity = { ...this.#options.identity, keepalive: keepAlive.seconds };
+    const identity = { ...this.#options.identity, keepalive: keepAlive.told };
     let since = 0;
     progress.enter('dialing');
     const connection = new Connection(target, choice.version, identity, {
@@ -87,6 +87,7 @@ export class Dialer {
         since = performance.now();
         choice.accepted();
         keepAlive.reached(connection.localAddress);
+        connection.askAfter(keepAlive.seconds);
         this.#tried = 0;
         progress.enter('subscribing');
         log.info('link.connected', { broker: target.address.text, protocol: choice.version });

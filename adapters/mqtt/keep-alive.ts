@@ -13,35 +13,58 @@ const PROOFS = 10;
  *
  * What is longer is looked for in the middle between what was borne and what was not. All holds for one address of
  * ours: with another one we are behind other boxes.
+ *
+ * A unit that sleeps may be silent for longer than one that is awake. The broker is told the longer of the two, so that
+ * neither falling asleep nor waking costs a connection; how often it is asked is this side's affair.
  */
 export class KeepAlive {
+  /** What may be used at all, what an awake unit uses. */
   readonly #longest: number;
+  readonly #awake: number;
   readonly #least: number;
   #interval: number;
   /** A silence that was too long. */
   #forgotten: number | undefined;
   #proofs = 0;
-  #suspect = false;
+  #asleep = false;
+  /** The silence after which no answer came, while it is not known whether that was the reason. */
+  #suspect: number | undefined;
   #address: string | undefined;
 
-  /** `longest` is used until it proves too long; never less than `least`, nor more than `longest`. */
-  constructor(longest: number, least: number) {
-    this.#longest = longest;
+  /**
+   * `longest` is used until it proves too long, and `asleep` (at least as long) by a unit that sleeps; never less than
+   * `least`.
+   */
+  constructor(longest: number, least: number, asleep: number = longest) {
+    this.#longest = Math.max(longest, asleep);
+    this.#awake = longest;
     this.#least = Math.min(least, longest);
-    this.#interval = longest;
+    this.#interval = this.#longest;
   }
 
-  /** For the next connection. The first attempt after a loss is made as if a mapping had been forgotten. */
+  /** How long this side is silent before it asks. */
   get seconds(): number {
-    return this.#suspect ? this.#shorter : this.#interval;
+    return this.#asleep ? this.told : Math.min(this.told, this.#awake);
   }
 
-  get #shorter(): number {
-    return Math.max(this.#least, Math.floor(this.#interval / 2));
+  /** What the next connection's broker is told. The first attempt after a loss is made as if a mapping had been forgotten. */
+  get told(): number {
+    return this.#suspect === undefined ? this.#interval : this.#halfOf(this.#suspect);
+  }
+
+  set asleep(asleep: boolean) {
+    this.#asleep = asleep;
+    this.#proofs = 0;
+  }
+
+  #halfOf(silence: number): number {
+    return Math.max(this.#least, Math.floor(silence / 2));
   }
 
   /** The broker answered a question after a silence. */
   answered(): void {
+    // A short silence proves nothing about a longer one.
+    if (this.seconds < this.#interval) return;
     if (++this.#proofs < PROOFS || this.#forgotten === undefined) return;
     this.#proofs = 0;
     const middle = Math.floor((this.#interval + this.#forgotten) / 2);
@@ -51,12 +74,12 @@ export class KeepAlive {
 
   /** A connection ended; `unanswered` when it was for want of an answer after a silence. */
   ended(unanswered: boolean): void {
-    this.#suspect = unanswered;
+    this.#suspect = unanswered ? this.seconds : undefined;
   }
 
   /** An attempt to connect came to nothing. */
   missed(): void {
-    this.#suspect = false;
+    this.#suspect = undefined;
   }
 
   /** The broker accepted us at this local address. */
@@ -65,12 +88,12 @@ export class KeepAlive {
       const first = this.#address === undefined;
       this.#address = address;
       if (!first) this.#begin();
-    } else if (this.#suspect) {
-      this.#forgotten = this.#interval;
-      this.#interval = this.#shorter;
+    } else if (this.#suspect !== undefined) {
+      this.#forgotten = this.#suspect;
+      this.#interval = this.#halfOf(this.#suspect);
       this.#proofs = 0;
     }
-    this.#suspect = false;
+    this.#suspect = undefined;
   }
 
   #begin(): void {

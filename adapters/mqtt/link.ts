@@ -2,6 +2,7 @@
 
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.ts';
+import type { Rest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';
 import type { Connection, Incoming } from './connection.ts';
@@ -17,7 +18,7 @@ import { makeTargets, type Target } from './socket.ts';
 export interface Presence {
   readonly topic: string;
   readonly online: Uint8Array;
-  /** For a car that goes to sleep and will come back by itself; without it `offline` is used. */
+  /** For a car that sleeps, connected or not, and will come back by itself; without it that is not told. */
   readonly asleep?: Uint8Array;
   /** Also the will, published by the broker when the connection is lost. */
   readonly offline: Uint8Array;
@@ -45,6 +46,8 @@ export interface MqttAddress {
    * network forgets silent connections sooner (see keep-alive.ts), down to 15.
    */
   readonly keepalive?: number;
+  /** The same for a unit that sleeps; default, and at least, `keepalive`. */
+  readonly asleepKeepalive?: number;
   /** Seconds the broker keeps commands for a car that is away; default a week. MQTT 3.1.1 brokers set their own. */
   readonly sessionExpiry?: number;
 }
@@ -68,6 +71,8 @@ export interface MqttLinkOptions extends MqttAddress {
   readonly homing?: number;
   /** Seconds of silence that every network bears; default 15. A question more often costs more than a reconnection. */
   readonly leastKeepalive?: number;
+  /** Whether the unit sleeps; default: never. */
+  readonly rest?: Rest;
   /** Milliseconds an attempt may take until the broker accepts; default 20 s. */
   readonly connectTimeout?: number;
   /** Milliseconds that {@link MqttLink.close} may take; default 3 s. */
@@ -103,6 +108,7 @@ export class MqttLink implements Link {
   #up = false;
   /** The broker has our subscription in the session it keeps. */
   #subscribed = false;
+  #unheed: (() => void) | undefined;
 
   /** Throws `configuration.wrong` for URLs, certificates or numbers that cannot be. */
   constructor(options: MqttLinkOptions) {
@@ -114,6 +120,7 @@ export class MqttLink implements Link {
     this.#keepAlive = new KeepAlive(
       within('keepalive', options.keepalive ?? 60, 1, 0xffff),
       within('leastKeepalive', options.leastKeepalive ?? 15, 1, 0xffff),
+      within('asleepKeepalive', options.asleepKeepalive ?? options.keepalive ?? 60, 1, 0xffff),
     );
     this.#identity = {
       clientId: options.clientId ?? options.vin,
@@ -146,6 +153,13 @@ export class MqttLink implements Link {
     return this.#accepted?.version;
   }
 
+  /** Given to and taken from transports so far, TLS not counted. */
+  get bytes(): number {
+    const { counts } = this.#progress;
+    const { sent = 0, received = 0 } = this.#accepted?.traffic ?? {};
+    return counts.sentBytes + counts.receivedBytes + sent + received;
+  }
+
   /** Where the link is in its life, and what it did. */
   health(): LinkHealth {
     const { state, since, reason, counts } = this.#progress;
@@ -171,7 +185,9 @@ export class MqttLink implements Link {
       throw new VigieError('usage.wrong', 'the link is open already');
     this.#events = events;
     const { backoff = { first: 1000, longest: 120_000 }, random = Math.random } = this.#options;
-    const { log, protocol = 'auto', homing = HOMING } = this.#options;
+    const { log, protocol = 'auto', homing = HOMING, rest } = this.#options;
+    this.#keepAlive.asleep = rest?.asleep === true;
+    this.#unheed = rest?.heed((asleep) => this.#rested(asleep));
     this.#dialer = new Dialer(
       {
         targets: this.#targets,
@@ -232,6 +248,7 @@ export class MqttLink implements Link {
     const payload = presence === 'asleep' ? asleep : offline;
     const connection = this.#accepted;
     if (this.#dialer === undefined) return;
+    this.#unheed?.();
     this.#dialer.stop();
     this.#progress.enter('closing', 'closed by this side');
     this.#lost('closed by this side');
@@ -259,14 +276,27 @@ export class MqttLink implements Link {
     this.#subscribed = true;
     this.#up = true;
     this.#progress.enter('up');
-    const { topic, online } = this.#presence;
-    const announced = connection.publish({ topic, payload: online, retain: true });
+    const announced = this.#announce(connection);
     this.#tell('up', (events) => events.up());
+    await announced;
+  }
+
+  /** Says, retained, whether the unit that is reached here sleeps. Never rejects: the next connection says it again. */
+  async #announce(connection: Connection): Promise<void> {
+    const { topic, online, asleep = online } = this.#presence;
+    const presence = this.#options.rest?.asleep === true ? 'asleep' : 'online';
     try {
-      await announced;
+      await connection.publish({ topic, payload: presence === 'asleep' ? asleep : online, retain: true });
     } catch (error) {
-      this.#options.log.warn('link.presence', { presence: 'online', reason: String(error) });
+      this.#options.log.warn('link.presence', { presence, reason: String(error) });
     }
+  }
+
+  #rested(asleep: boolean): void {
+    this.#keepAlive.asleep = asleep;
+    if (!this.#up || this.#accepted === undefined) return;
+    this.#accepted.askAfter(this.#keepAlive.seconds);
+    void this.#announce(this.#accepted);
   }
 
   #received(message: Incoming): void {

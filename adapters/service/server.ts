@@ -18,19 +18,25 @@ export interface ReadingRoom {
   close(): Promise<void>;
 }
 
+/** Whoever reads this is on the same machine: a second is plenty for request and answer together, ms. */
+const PATIENCE = 5_000;
+
 /**
  * Serves `pages` by their path.
  * @throws VigieError `input.unreadable` when the place is taken or cannot be used
  */
 export async function serve(place: Place, pages: Readonly<Record<string, Page>>): Promise<ReadingRoom> {
-  const server = createServer((request, response) => {
+  // Node's own look for late requests would wake the process for ever; connections have their time from the start here.
+  const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
     answer(request, response, pages).catch((error: Error) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
       response.end(`${error.message}\n`);
     });
   });
-  // Whoever reads this is on the same machine: a second is plenty, and no connection outlives the agent.
-  server.requestTimeout = 5_000;
+  server.on('connection', (socket) => {
+    const late = setTimeout(() => socket.destroy(), PATIENCE);
+    socket.once('close', () => clearTimeout(late));
+  });
   server.maxConnections = 16;
   const path = place.kind === 'unix' ? place.path : undefined;
   if (path !== undefined) await removeStale(path);

@@ -3116,7 +3116,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate162;
-var schema38 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
+var schema38 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
 var pattern14 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern17 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern18 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3339,10 +3339,10 @@ function validate188(data, { instancePath = "", parentData, parentDataProperty, 
 }
 validate188.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern24 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate194(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate199(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate194.evaluated;
+  const evaluated0 = validate199.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3368,14 +3368,14 @@ function validate194(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate194.errors = vErrors;
+  validate199.errors = vErrors;
   return errors === 0;
 }
-validate194.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate201(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate199.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate206(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate201.evaluated;
+  const evaluated0 = validate206.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3408,10 +3408,10 @@ function validate201(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate201.errors = vErrors;
+  validate206.errors = vErrors;
   return errors === 0;
 }
-validate201.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+validate206.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
 function validate162(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4191,34 +4191,46 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
-    if (data.http !== void 0) {
-      let data49 = data.http;
+    if (data.power !== void 0) {
+      let data49 = data.power;
       if (data49 && typeof data49 == "object" && !Array.isArray(data49)) {
-        if (data49.listen === void 0) {
-          const err56 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
-          if (vErrors === null) {
-            vErrors = [err56];
-          } else {
-            vErrors.push(err56);
-          }
-          errors++;
-        }
         for (const key10 in data49) {
-          if (!func1.call(schema38.properties.http.properties, key10)) {
-            const err57 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
+          if (!(key10 === "linger" || key10 === "lowLinger" || key10 === "battery" || key10 === "silence" || key10 === "waking" || key10 === "keepalive")) {
+            const err56 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
-              vErrors = [err57];
+              vErrors = [err56];
             } else {
-              vErrors.push(err57);
+              vErrors.push(err56);
             }
             errors++;
           }
         }
-        if (data49.listen !== void 0) {
-          let data50 = data49.listen;
-          if (typeof data50 === "string") {
-            if (!pattern23.test(data50)) {
-              const err58 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
+        if (data49.linger !== void 0) {
+          if (!validate188(data49.linger, { instancePath: instancePath + "/power/linger", parentData: data49, parentDataProperty: "linger", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data49.lowLinger !== void 0) {
+          if (!validate188(data49.lowLinger, { instancePath: instancePath + "/power/lowLinger", parentData: data49, parentDataProperty: "lowLinger", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data49.battery !== void 0) {
+          let data52 = data49.battery;
+          if (typeof data52 == "number") {
+            if (data52 > 100 || isNaN(data52)) {
+              const err57 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+              if (vErrors === null) {
+                vErrors = [err57];
+              } else {
+                vErrors.push(err57);
+              }
+              errors++;
+            }
+            if (data52 < 0 || isNaN(data52)) {
+              const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err58];
               } else {
@@ -4227,7 +4239,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               errors++;
             }
           } else {
-            const err59 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
+            const err59 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err59];
             } else {
@@ -4236,319 +4248,298 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data49.url !== void 0) {
-          if (!validate194(data49.url, { instancePath: instancePath + "/http/url", parentData: data49, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+        if (data49.silence !== void 0) {
+          if (!validate188(data49.silence, { instancePath: instancePath + "/power/silence", parentData: data49, parentDataProperty: "silence", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
             errors = vErrors.length;
           }
         }
-        if (data49.tls !== void 0) {
-          let data52 = data49.tls;
-          if (data52 && typeof data52 == "object" && !Array.isArray(data52)) {
-            if (data52.cert === void 0) {
-              const err60 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+        if (data49.waking !== void 0) {
+          if (!validate188(data49.waking, { instancePath: instancePath + "/power/waking", parentData: data49, parentDataProperty: "waking", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data49.keepalive !== void 0) {
+          if (!validate188(data49.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data49, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err60 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err60];
+        } else {
+          vErrors.push(err60);
+        }
+        errors++;
+      }
+    }
+    if (data.http !== void 0) {
+      let data56 = data.http;
+      if (data56 && typeof data56 == "object" && !Array.isArray(data56)) {
+        if (data56.listen === void 0) {
+          const err61 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
+          if (vErrors === null) {
+            vErrors = [err61];
+          } else {
+            vErrors.push(err61);
+          }
+          errors++;
+        }
+        for (const key11 in data56) {
+          if (!func1.call(schema38.properties.http.properties, key11)) {
+            const err62 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+            if (vErrors === null) {
+              vErrors = [err62];
+            } else {
+              vErrors.push(err62);
+            }
+            errors++;
+          }
+        }
+        if (data56.listen !== void 0) {
+          let data57 = data56.listen;
+          if (typeof data57 === "string") {
+            if (!pattern23.test(data57)) {
+              const err63 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
-                vErrors = [err60];
+                vErrors = [err63];
               } else {
-                vErrors.push(err60);
+                vErrors.push(err63);
               }
               errors++;
             }
-            if (data52.key === void 0) {
-              const err61 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+          } else {
+            const err64 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err64];
+            } else {
+              vErrors.push(err64);
+            }
+            errors++;
+          }
+        }
+        if (data56.url !== void 0) {
+          if (!validate199(data56.url, { instancePath: instancePath + "/http/url", parentData: data56, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data56.tls !== void 0) {
+          let data59 = data56.tls;
+          if (data59 && typeof data59 == "object" && !Array.isArray(data59)) {
+            if (data59.cert === void 0) {
+              const err65 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
-                vErrors = [err61];
+                vErrors = [err65];
               } else {
-                vErrors.push(err61);
+                vErrors.push(err65);
               }
               errors++;
             }
-            for (const key11 in data52) {
-              if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
-                const err62 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+            if (data59.key === void 0) {
+              const err66 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+              if (vErrors === null) {
+                vErrors = [err66];
+              } else {
+                vErrors.push(err66);
+              }
+              errors++;
+            }
+            for (const key12 in data59) {
+              if (!(key12 === "cert" || key12 === "key" || key12 === "clientCa")) {
+                const err67 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                 if (vErrors === null) {
-                  vErrors = [err62];
+                  vErrors = [err67];
                 } else {
-                  vErrors.push(err62);
+                  vErrors.push(err67);
                 }
                 errors++;
               }
             }
-            if (data52.cert !== void 0) {
-              if (!validate163(data52.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data52, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            if (data59.cert !== void 0) {
+              if (!validate163(data59.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data59, parentDataProperty: "cert", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                 errors = vErrors.length;
               }
             }
-            if (data52.key !== void 0) {
-              if (!validate163(data52.key, { instancePath: instancePath + "/http/tls/key", parentData: data52, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            if (data59.key !== void 0) {
+              if (!validate163(data59.key, { instancePath: instancePath + "/http/tls/key", parentData: data59, parentDataProperty: "key", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                 errors = vErrors.length;
               }
             }
-            if (data52.clientCa !== void 0) {
-              if (!validate163(data52.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data52, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+            if (data59.clientCa !== void 0) {
+              if (!validate163(data59.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data59, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err63 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err68 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err63];
+              vErrors = [err68];
             } else {
-              vErrors.push(err63);
+              vErrors.push(err68);
             }
             errors++;
           }
         }
-        if (data49.fleet !== void 0) {
-          let data56 = data49.fleet;
-          if (Array.isArray(data56)) {
-            if (data56.length < 1) {
-              const err64 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data56.fleet !== void 0) {
+          let data63 = data56.fleet;
+          if (Array.isArray(data63)) {
+            if (data63.length < 1) {
+              const err69 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err64];
+                vErrors = [err69];
               } else {
-                vErrors.push(err64);
+                vErrors.push(err69);
               }
               errors++;
             }
-            const len2 = data56.length;
+            const len2 = data63.length;
             for (let i2 = 0; i2 < len2; i2++) {
-              let data57 = data56[i2];
-              if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
-                if (data57.name === void 0) {
-                  const err65 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+              let data64 = data63[i2];
+              if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
+                if (data64.name === void 0) {
+                  const err70 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
                   if (vErrors === null) {
-                    vErrors = [err65];
+                    vErrors = [err70];
                   } else {
-                    vErrors.push(err65);
+                    vErrors.push(err70);
                   }
                   errors++;
                 }
-                if (data57.passwordFile === void 0) {
-                  const err66 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
+                if (data64.passwordFile === void 0) {
+                  const err71 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
                   if (vErrors === null) {
-                    vErrors = [err66];
+                    vErrors = [err71];
                   } else {
-                    vErrors.push(err66);
+                    vErrors.push(err71);
                   }
                   errors++;
                 }
-                if (data57.clientId === void 0) {
-                  const err67 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                if (data64.clientId === void 0) {
+                  const err72 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                   if (vErrors === null) {
-                    vErrors = [err67];
+                    vErrors = [err72];
                   } else {
-                    vErrors.push(err67);
+                    vErrors.push(err72);
                   }
                   errors++;
                 }
-                if (data57.fleets === void 0) {
-                  const err68 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                if (data64.fleets === void 0) {
+                  const err73 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
                   if (vErrors === null) {
-                    vErrors = [err68];
+                    vErrors = [err73];
                   } else {
-                    vErrors.push(err68);
+                    vErrors.push(err73);
                   }
                   errors++;
                 }
-                for (const key12 in data57) {
-                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
-                    const err69 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
+                for (const key13 in data64) {
+                  if (!(key13 === "name" || key13 === "passwordFile" || key13 === "clientId" || key13 === "fleets" || key13 === "certificate")) {
+                    const err74 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                     if (vErrors === null) {
-                      vErrors = [err69];
+                      vErrors = [err74];
                     } else {
-                      vErrors.push(err69);
+                      vErrors.push(err74);
                     }
                     errors++;
                   }
                 }
-                if (data57.name !== void 0) {
-                  let data58 = data57.name;
-                  if (typeof data58 === "string") {
-                    if (!pattern25.test(data58)) {
-                      const err70 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                if (data64.name !== void 0) {
+                  let data65 = data64.name;
+                  if (typeof data65 === "string") {
+                    if (!pattern25.test(data65)) {
+                      const err75 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
-                        vErrors = [err70];
+                        vErrors = [err75];
                       } else {
-                        vErrors.push(err70);
+                        vErrors.push(err75);
                       }
                       errors++;
                     }
                   } else {
-                    const err71 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    const err76 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
                     if (vErrors === null) {
-                      vErrors = [err71];
+                      vErrors = [err76];
                     } else {
-                      vErrors.push(err71);
+                      vErrors.push(err76);
                     }
                     errors++;
                   }
                 }
-                if (data57.passwordFile !== void 0) {
-                  if (!validate163(data57.passwordFile, { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", parentData: data57, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                if (data64.passwordFile !== void 0) {
+                  if (!validate163(data64.passwordFile, { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", parentData: data64, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data57.clientId !== void 0) {
-                  if (!validate163(data57.clientId, { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", parentData: data57, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                if (data64.clientId !== void 0) {
+                  if (!validate163(data64.clientId, { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", parentData: data64, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data57.fleets !== void 0) {
-                  if (!validate201(data57.fleets, { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", parentData: data57, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+                if (data64.fleets !== void 0) {
+                  if (!validate206(data64.fleets, { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", parentData: data64, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data57.certificate !== void 0) {
-                  if (!validate163(data57.certificate, { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", parentData: data57, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                if (data64.certificate !== void 0) {
+                  if (!validate163(data64.certificate, { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", parentData: data64, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err72 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                const err77 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err72];
+                  vErrors = [err77];
                 } else {
-                  vErrors.push(err72);
+                  vErrors.push(err77);
                 }
                 errors++;
               }
             }
           } else {
-            const err73 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err78 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err73];
+              vErrors = [err78];
             } else {
-              vErrors.push(err73);
+              vErrors.push(err78);
             }
             errors++;
           }
         }
-        if (data49.user !== void 0) {
-          let data63 = data49.user;
-          if (data63 && typeof data63 == "object" && !Array.isArray(data63)) {
-            if (data63.issuer === void 0) {
-              const err74 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
-              if (vErrors === null) {
-                vErrors = [err74];
-              } else {
-                vErrors.push(err74);
-              }
-              errors++;
-            }
-            if (data63.audience === void 0) {
-              const err75 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
-              if (vErrors === null) {
-                vErrors = [err75];
-              } else {
-                vErrors.push(err75);
-              }
-              errors++;
-            }
-            for (const key13 in data63) {
-              if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds")) {
-                const err76 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
-                if (vErrors === null) {
-                  vErrors = [err76];
-                } else {
-                  vErrors.push(err76);
-                }
-                errors++;
-              }
-            }
-            if (data63.issuer !== void 0) {
-              if (!validate163(data63.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data63, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data63.audience !== void 0) {
-              if (!validate163(data63.audience, { instancePath: instancePath + "/http/user/audience", parentData: data63, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data63.jwks !== void 0) {
-              if (!validate163(data63.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data63, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data63.keys !== void 0) {
-              if (!validate201(data63.keys, { instancePath: instancePath + "/http/user/keys", parentData: data63, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data63.subjects !== void 0) {
-              if (!validate201(data63.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data63, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data63.clientIds !== void 0) {
-              if (!validate201(data63.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data63, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
-                errors = vErrors.length;
-              }
-            }
-          } else {
-            const err77 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err77];
-            } else {
-              vErrors.push(err77);
-            }
-            errors++;
-          }
-        }
-        if (data49.vehicle !== void 0) {
-          let data70 = data49.vehicle;
+        if (data56.user !== void 0) {
+          let data70 = data56.user;
           if (data70 && typeof data70 == "object" && !Array.isArray(data70)) {
-            for (const key14 in data70) {
-              if (!(key14 === "id" || key14 === "motorization" || key14 === "brand" || key14 === "label" || key14 === "pictures")) {
-                const err78 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
-                if (vErrors === null) {
-                  vErrors = [err78];
-                } else {
-                  vErrors.push(err78);
-                }
-                errors++;
-              }
-            }
-            if (data70.id !== void 0) {
-              let data71 = data70.id;
-              if (typeof data71 === "string") {
-                if (!pattern26.test(data71)) {
-                  const err79 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err79];
-                  } else {
-                    vErrors.push(err79);
-                  }
-                  errors++;
-                }
+            if (data70.issuer === void 0) {
+              const err79 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+              if (vErrors === null) {
+                vErrors = [err79];
               } else {
-                const err80 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err80];
-                } else {
-                  vErrors.push(err80);
-                }
-                errors++;
+                vErrors.push(err79);
               }
+              errors++;
             }
-            if (data70.motorization !== void 0) {
-              let data72 = data70.motorization;
-              if (typeof data72 !== "string") {
-                const err81 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+            if (data70.audience === void 0) {
+              const err80 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
+              if (vErrors === null) {
+                vErrors = [err80];
+              } else {
+                vErrors.push(err80);
+              }
+              errors++;
+            }
+            for (const key14 in data70) {
+              if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds")) {
+                const err81 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                 if (vErrors === null) {
                   vErrors = [err81];
                 } else {
@@ -4556,151 +4547,184 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 errors++;
               }
-              if (!(data72 === "Electric" || data72 === "Hybrid" || data72 === "Thermic" || data72 === "Hydrogen")) {
-                const err82 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
+            }
+            if (data70.issuer !== void 0) {
+              if (!validate163(data70.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data70, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data70.audience !== void 0) {
+              if (!validate163(data70.audience, { instancePath: instancePath + "/http/user/audience", parentData: data70, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data70.jwks !== void 0) {
+              if (!validate163(data70.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data70, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data70.keys !== void 0) {
+              if (!validate206(data70.keys, { instancePath: instancePath + "/http/user/keys", parentData: data70, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data70.subjects !== void 0) {
+              if (!validate206(data70.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data70, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data70.clientIds !== void 0) {
+              if (!validate206(data70.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data70, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err82 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err82];
+            } else {
+              vErrors.push(err82);
+            }
+            errors++;
+          }
+        }
+        if (data56.vehicle !== void 0) {
+          let data77 = data56.vehicle;
+          if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
+            for (const key15 in data77) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures")) {
+                const err83 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
-                  vErrors = [err82];
+                  vErrors = [err83];
                 } else {
-                  vErrors.push(err82);
+                  vErrors.push(err83);
                 }
                 errors++;
               }
             }
-            if (data70.brand !== void 0) {
-              if (!validate163(data70.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data70, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.label !== void 0) {
-              if (!validate163(data70.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data70, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.pictures !== void 0) {
-              let data75 = data70.pictures;
-              if (Array.isArray(data75)) {
-                if (data75.length < 1) {
-                  const err83 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data77.id !== void 0) {
+              let data78 = data77.id;
+              if (typeof data78 === "string") {
+                if (!pattern26.test(data78)) {
+                  const err84 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
-                    vErrors = [err83];
+                    vErrors = [err84];
                   } else {
-                    vErrors.push(err83);
+                    vErrors.push(err84);
                   }
                   errors++;
                 }
-                const len3 = data75.length;
+              } else {
+                const err85 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err85];
+                } else {
+                  vErrors.push(err85);
+                }
+                errors++;
+              }
+            }
+            if (data77.motorization !== void 0) {
+              let data79 = data77.motorization;
+              if (typeof data79 !== "string") {
+                const err86 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err86];
+                } else {
+                  vErrors.push(err86);
+                }
+                errors++;
+              }
+              if (!(data79 === "Electric" || data79 === "Hybrid" || data79 === "Thermic" || data79 === "Hydrogen")) {
+                const err87 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
+                if (vErrors === null) {
+                  vErrors = [err87];
+                } else {
+                  vErrors.push(err87);
+                }
+                errors++;
+              }
+            }
+            if (data77.brand !== void 0) {
+              if (!validate163(data77.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data77, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.label !== void 0) {
+              if (!validate163(data77.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data77, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.pictures !== void 0) {
+              let data82 = data77.pictures;
+              if (Array.isArray(data82)) {
+                if (data82.length < 1) {
+                  const err88 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err88];
+                  } else {
+                    vErrors.push(err88);
+                  }
+                  errors++;
+                }
+                const len3 = data82.length;
                 for (let i3 = 0; i3 < len3; i3++) {
-                  if (!validate194(data75[i3], { instancePath: instancePath + "/http/vehicle/pictures/" + i3, parentData: data75, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+                  if (!validate199(data82[i3], { instancePath: instancePath + "/http/vehicle/pictures/" + i3, parentData: data82, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err84 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                const err89 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
-                  vErrors = [err84];
+                  vErrors = [err89];
                 } else {
-                  vErrors.push(err84);
+                  vErrors.push(err89);
                 }
                 errors++;
               }
             }
           } else {
-            const err85 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err90 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err85];
+              vErrors = [err90];
             } else {
-              vErrors.push(err85);
+              vErrors.push(err90);
             }
             errors++;
           }
         }
-        if (data49.perDay !== void 0) {
-          let data77 = data49.perDay;
-          if (typeof data77 == "number") {
-            if (data77 > 1e9 || isNaN(data77)) {
-              const err86 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+        if (data56.perDay !== void 0) {
+          let data84 = data56.perDay;
+          if (typeof data84 == "number") {
+            if (data84 > 1e9 || isNaN(data84)) {
+              const err91 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
-                vErrors = [err86];
+                vErrors = [err91];
               } else {
-                vErrors.push(err86);
+                vErrors.push(err91);
               }
               errors++;
             }
-            if (data77 < 1 || isNaN(data77)) {
-              const err87 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+            if (data84 < 1 || isNaN(data84)) {
+              const err92 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err87];
+                vErrors = [err92];
               } else {
-                vErrors.push(err87);
+                vErrors.push(err92);
               }
               errors++;
             }
           } else {
-            const err88 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err88];
-            } else {
-              vErrors.push(err88);
-            }
-            errors++;
-          }
-        }
-        if (data49.perSecond !== void 0) {
-          let data78 = data49.perSecond;
-          if (typeof data78 == "number") {
-            if (data78 > 1e6 || isNaN(data78)) {
-              const err89 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
-              if (vErrors === null) {
-                vErrors = [err89];
-              } else {
-                vErrors.push(err89);
-              }
-              errors++;
-            }
-            if (data78 < 1 || isNaN(data78)) {
-              const err90 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err90];
-              } else {
-                vErrors.push(err90);
-              }
-              errors++;
-            }
-          } else {
-            const err91 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err91];
-            } else {
-              vErrors.push(err91);
-            }
-            errors++;
-          }
-        }
-        if (data49.body !== void 0) {
-          if (!validate177(data49.body, { instancePath: instancePath + "/http/body", parentData: data49, parentDataProperty: "body", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err92 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err92];
-        } else {
-          vErrors.push(err92);
-        }
-        errors++;
-      }
-    }
-    if (data.callbacks !== void 0) {
-      let data80 = data.callbacks;
-      if (data80 && typeof data80 == "object" && !Array.isArray(data80)) {
-        for (const key15 in data80) {
-          if (!(key15 === "networks" || key15 === "plain" || key15 === "ca" || key15 === "waiting" || key15 === "push")) {
-            const err93 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
+            const err93 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err93];
             } else {
@@ -4709,11 +4733,11 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data80.networks !== void 0) {
-          let data81 = data80.networks;
-          if (Array.isArray(data81)) {
-            if (data81.length < 0) {
-              const err94 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+        if (data56.perSecond !== void 0) {
+          let data85 = data56.perSecond;
+          if (typeof data85 == "number") {
+            if (data85 > 1e6 || isNaN(data85)) {
+              const err94 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
                 vErrors = [err94];
               } else {
@@ -4721,42 +4745,47 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len4 = data81.length;
-            for (let i4 = 0; i4 < len4; i4++) {
-              let data82 = data81[i4];
-              if (typeof data82 === "string") {
-                if (!pattern27.test(data82)) {
-                  const err95 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err95];
-                  } else {
-                    vErrors.push(err95);
-                  }
-                  errors++;
-                }
+            if (data85 < 1 || isNaN(data85)) {
+              const err95 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err95];
               } else {
-                const err96 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err96];
-                } else {
-                  vErrors.push(err96);
-                }
-                errors++;
+                vErrors.push(err95);
               }
+              errors++;
             }
           } else {
-            const err97 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err96 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err97];
+              vErrors = [err96];
             } else {
-              vErrors.push(err97);
+              vErrors.push(err96);
             }
             errors++;
           }
         }
-        if (data80.plain !== void 0) {
-          if (typeof data80.plain !== "boolean") {
-            const err98 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
+        if (data56.body !== void 0) {
+          if (!validate177(data56.body, { instancePath: instancePath + "/http/body", parentData: data56, parentDataProperty: "body", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err97 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err97];
+        } else {
+          vErrors.push(err97);
+        }
+        errors++;
+      }
+    }
+    if (data.callbacks !== void 0) {
+      let data87 = data.callbacks;
+      if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
+        for (const key16 in data87) {
+          if (!(key16 === "networks" || key16 === "plain" || key16 === "ca" || key16 === "waiting" || key16 === "push")) {
+            const err98 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
             if (vErrors === null) {
               vErrors = [err98];
             } else {
@@ -4765,17 +4794,11 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data80.ca !== void 0) {
-          if (!validate163(data80.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data80, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data80.waiting !== void 0) {
-          let data85 = data80.waiting;
-          if (typeof data85 == "number") {
-            if (data85 > 2e4 || isNaN(data85)) {
-              const err99 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+        if (data87.networks !== void 0) {
+          let data88 = data87.networks;
+          if (Array.isArray(data88)) {
+            if (data88.length < 0) {
+              const err99 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err99];
               } else {
@@ -4783,48 +4806,61 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data85 < 100 || isNaN(data85)) {
-              const err100 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err100];
+            const len4 = data88.length;
+            for (let i4 = 0; i4 < len4; i4++) {
+              let data89 = data88[i4];
+              if (typeof data89 === "string") {
+                if (!pattern27.test(data89)) {
+                  const err100 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                  if (vErrors === null) {
+                    vErrors = [err100];
+                  } else {
+                    vErrors.push(err100);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err100);
+                const err101 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err101];
+                } else {
+                  vErrors.push(err101);
+                }
+                errors++;
               }
-              errors++;
             }
           } else {
-            const err101 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            const err102 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err101];
+              vErrors = [err102];
             } else {
-              vErrors.push(err101);
+              vErrors.push(err102);
             }
             errors++;
           }
         }
-        if (data80.push !== void 0) {
-          let data86 = data80.push;
-          if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
-            if (data86.subject === void 0) {
-              const err102 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
-              if (vErrors === null) {
-                vErrors = [err102];
-              } else {
-                vErrors.push(err102);
-              }
-              errors++;
+        if (data87.plain !== void 0) {
+          if (typeof data87.plain !== "boolean") {
+            const err103 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
+            if (vErrors === null) {
+              vErrors = [err103];
+            } else {
+              vErrors.push(err103);
             }
-            if (data86.publicKey === void 0) {
-              const err103 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
-              if (vErrors === null) {
-                vErrors = [err103];
-              } else {
-                vErrors.push(err103);
-              }
-              errors++;
-            }
-            if (data86.privateKeyFile === void 0) {
-              const err104 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+            errors++;
+          }
+        }
+        if (data87.ca !== void 0) {
+          if (!validate163(data87.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data87, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data87.waiting !== void 0) {
+          let data92 = data87.waiting;
+          if (typeof data92 == "number") {
+            if (data92 > 2e4 || isNaN(data92)) {
+              const err104 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err104];
               } else {
@@ -4832,126 +4868,118 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key16 in data86) {
-              if (!(key16 === "subject" || key16 === "publicKey" || key16 === "privateKeyFile")) {
-                const err105 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+            if (data92 < 100 || isNaN(data92)) {
+              const err105 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
+              if (vErrors === null) {
+                vErrors = [err105];
+              } else {
+                vErrors.push(err105);
+              }
+              errors++;
+            }
+          } else {
+            const err106 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err106];
+            } else {
+              vErrors.push(err106);
+            }
+            errors++;
+          }
+        }
+        if (data87.push !== void 0) {
+          let data93 = data87.push;
+          if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
+            if (data93.subject === void 0) {
+              const err107 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err107];
+              } else {
+                vErrors.push(err107);
+              }
+              errors++;
+            }
+            if (data93.publicKey === void 0) {
+              const err108 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err108];
+              } else {
+                vErrors.push(err108);
+              }
+              errors++;
+            }
+            if (data93.privateKeyFile === void 0) {
+              const err109 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err109];
+              } else {
+                vErrors.push(err109);
+              }
+              errors++;
+            }
+            for (const key17 in data93) {
+              if (!(key17 === "subject" || key17 === "publicKey" || key17 === "privateKeyFile")) {
+                const err110 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                 if (vErrors === null) {
-                  vErrors = [err105];
+                  vErrors = [err110];
                 } else {
-                  vErrors.push(err105);
+                  vErrors.push(err110);
                 }
                 errors++;
               }
             }
-            if (data86.subject !== void 0) {
-              let data87 = data86.subject;
-              if (typeof data87 === "string") {
-                if (!pattern28.test(data87)) {
-                  const err106 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+            if (data93.subject !== void 0) {
+              let data94 = data93.subject;
+              if (typeof data94 === "string") {
+                if (!pattern28.test(data94)) {
+                  const err111 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err106];
+                    vErrors = [err111];
                   } else {
-                    vErrors.push(err106);
+                    vErrors.push(err111);
                   }
                   errors++;
                 }
               } else {
-                const err107 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                const err112 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err107];
+                  vErrors = [err112];
                 } else {
-                  vErrors.push(err107);
+                  vErrors.push(err112);
                 }
                 errors++;
               }
             }
-            if (data86.publicKey !== void 0) {
-              let data88 = data86.publicKey;
-              if (typeof data88 === "string") {
-                if (!pattern29.test(data88)) {
-                  const err108 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+            if (data93.publicKey !== void 0) {
+              let data95 = data93.publicKey;
+              if (typeof data95 === "string") {
+                if (!pattern29.test(data95)) {
+                  const err113 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
-                    vErrors = [err108];
+                    vErrors = [err113];
                   } else {
-                    vErrors.push(err108);
+                    vErrors.push(err113);
                   }
                   errors++;
                 }
               } else {
-                const err109 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err114 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err109];
+                  vErrors = [err114];
                 } else {
-                  vErrors.push(err109);
+                  vErrors.push(err114);
                 }
                 errors++;
               }
             }
-            if (data86.privateKeyFile !== void 0) {
-              if (!validate163(data86.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data86, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data93.privateKeyFile !== void 0) {
+              if (!validate163(data93.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data93, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err110 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err110];
-            } else {
-              vErrors.push(err110);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err111 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err111];
-        } else {
-          vErrors.push(err111);
-        }
-        errors++;
-      }
-    }
-    if (data.monitors !== void 0) {
-      let data90 = data.monitors;
-      if (!data90 || typeof data90 != "object") {
-        const err112 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
-        if (vErrors === null) {
-          vErrors = [err112];
-        } else {
-          vErrors.push(err112);
-        }
-        errors++;
-      }
-      if (Array.isArray(data90)) {
-        const len5 = data90.length;
-        for (let i5 = 0; i5 < len5; i5++) {
-          let data91 = data90[i5];
-          if (!(data91 && typeof data91 == "object" && !Array.isArray(data91))) {
-            const err113 = { instancePath: instancePath + "/monitors/" + i5, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err113];
-            } else {
-              vErrors.push(err113);
-            }
-            errors++;
-          }
-        }
-      }
-      if (data90 && typeof data90 == "object" && !Array.isArray(data90)) {
-        if (data90.file === void 0) {
-          const err114 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err114];
-          } else {
-            vErrors.push(err114);
-          }
-          errors++;
-        }
-        for (const key17 in data90) {
-          if (!(key17 === "file")) {
-            const err115 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+            const err115 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err115];
             } else {
@@ -4960,41 +4988,33 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data90.file !== void 0) {
-          if (!validate163(data90.file, { instancePath: instancePath + "/monitors/file", parentData: data90, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
-            errors = vErrors.length;
-          }
+      } else {
+        const err116 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err116];
+        } else {
+          vErrors.push(err116);
         }
+        errors++;
       }
     }
-    if (data.log !== void 0) {
-      let data93 = data.log;
-      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
-        for (const key18 in data93) {
-          if (!(key18 === "level")) {
-            const err116 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-            if (vErrors === null) {
-              vErrors = [err116];
-            } else {
-              vErrors.push(err116);
-            }
-            errors++;
-          }
+    if (data.monitors !== void 0) {
+      let data97 = data.monitors;
+      if (!data97 || typeof data97 != "object") {
+        const err117 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
+        if (vErrors === null) {
+          vErrors = [err117];
+        } else {
+          vErrors.push(err117);
         }
-        if (data93.level !== void 0) {
-          let data94 = data93.level;
-          if (typeof data94 !== "string") {
-            const err117 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err117];
-            } else {
-              vErrors.push(err117);
-            }
-            errors++;
-          }
-          if (!(data94 === "error" || data94 === "warn" || data94 === "info")) {
-            const err118 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
+        errors++;
+      }
+      if (Array.isArray(data97)) {
+        const len5 = data97.length;
+        for (let i5 = 0; i5 < len5; i5++) {
+          let data98 = data97[i5];
+          if (!(data98 && typeof data98 == "object" && !Array.isArray(data98))) {
+            const err118 = { instancePath: instancePath + "/monitors/" + i5, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err118];
             } else {
@@ -5003,22 +5023,87 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
+      }
+      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
+        if (data97.file === void 0) {
+          const err119 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+          if (vErrors === null) {
+            vErrors = [err119];
+          } else {
+            vErrors.push(err119);
+          }
+          errors++;
+        }
+        for (const key18 in data97) {
+          if (!(key18 === "file")) {
+            const err120 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+            if (vErrors === null) {
+              vErrors = [err120];
+            } else {
+              vErrors.push(err120);
+            }
+            errors++;
+          }
+        }
+        if (data97.file !== void 0) {
+          if (!validate163(data97.file, { instancePath: instancePath + "/monitors/file", parentData: data97, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.log !== void 0) {
+      let data100 = data.log;
+      if (data100 && typeof data100 == "object" && !Array.isArray(data100)) {
+        for (const key19 in data100) {
+          if (!(key19 === "level")) {
+            const err121 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            if (vErrors === null) {
+              vErrors = [err121];
+            } else {
+              vErrors.push(err121);
+            }
+            errors++;
+          }
+        }
+        if (data100.level !== void 0) {
+          let data101 = data100.level;
+          if (typeof data101 !== "string") {
+            const err122 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err122];
+            } else {
+              vErrors.push(err122);
+            }
+            errors++;
+          }
+          if (!(data101 === "error" || data101 === "warn" || data101 === "info")) {
+            const err123 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err123];
+            } else {
+              vErrors.push(err123);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err119 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err124 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err119];
+          vErrors = [err124];
         } else {
-          vErrors.push(err119);
+          vErrors.push(err124);
         }
         errors++;
       }
     }
   } else {
-    const err120 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err125 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err120];
+      vErrors = [err125];
     } else {
-      vErrors.push(err120);
+      vErrors.push(err125);
     }
     errors++;
   }

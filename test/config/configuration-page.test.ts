@@ -94,3 +94,18 @@ test('the defaults in the tables are those of the loader', () => {
   expect(readDuration(cell('commands, outbox', 'batch'))).toBe(outbox.batch);
   expect(cell('commands, outbox', 'level')).toBe(log.level);
 });
+
+test('the defaults of power are those of the loader', () => {
+  const section = prose.split(/^## /m).find((part) => part.startsWith('power')) ?? '';
+  const cells = new Map(
+    section
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+      .map((row) => [row[1]?.replaceAll('`', '') ?? '', row[3] ?? '']),
+  );
+  const { battery, ...times } = configurationDefaults.power;
+  expect(Number(cells.get('battery'))).toBe(battery);
+  for (const [name, time] of Object.entries(times))
+    expect([name, readDuration(cells.get(name) ?? '')]).toEqual([name, time]);
+});

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfiguration, readSecret } from '../../config/configuration.ts';
+import { configurationDefaults } from '../../config/defaults.ts';
 import { type Environment, variables } from '../../config/environment.ts';
 import { checkInputs } from '../../config/inputs.ts';
 
@@ -88,6 +89,7 @@ describe('a configuration becomes plain data', () => {
       },
       commands: { trust: join(folder, 'trust.json') },
       outbox: { limit: 32 * 2 ** 20, batch: 60_000 },
+      power: { ...configurationDefaults.power, keepalive: 30_000 },
       callbacks: { networks: [], plain: false, waiting: 5_000 },
       health: { every: 6 * 3_600_000 },
       log: { level: 'warn' },
@@ -105,6 +107,7 @@ describe('a configuration becomes plain data', () => {
         can: [{ kind: 'simulated', bus: 'body', line: 4 }],
         mqtt: { url: 'mqtt://localhost', protocol: 'auto', keepalive: 60_000 },
         outbox: { limit: 64 * 2 ** 20, batch: 60_000 },
+        power: { ...configurationDefaults.power, keepalive: 60_000 },
         callbacks: { networks: [], plain: false, waiting: 5_000 },
         health: { every: 6 * 3_600_000 },
         log: { level: 'info' },

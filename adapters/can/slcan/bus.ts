@@ -9,6 +9,7 @@ import type {
   OutgoingFrame,
   SourceHealth,
 } from '../../../agent/ports.ts';
+import type { Rest } from '../../../agent/rest.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { checkRates, type Dialect, type Rates, rateCommands } from './bit-rates.ts';
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from './codec.ts';
@@ -31,6 +32,8 @@ export interface SlcanOptions extends Rates {
   readonly sends?: boolean;
   /** What the firmware understands; by default what it says to `V` decides. */
   readonly dialect?: Dialect;
+  /** Whether the unit sleeps, which then asks the adapter nothing; default: never. */
+  readonly rest?: Rest;
   /** Numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;
 }
@@ -57,6 +60,7 @@ export class SlcanBus implements FrameSource, FrameSender {
   #running = false;
   readonly #counts = { frames: 0, broken: 0, sent: 0, unsent: 0, overruns: 0, errors: 0 };
   #cancelStatus: () => void = () => undefined;
+  #unheed: (() => void) | undefined;
 
   /** Throws `configuration.wrong` for rates that no adapter has. */
   constructor(options: SlcanOptions) {
@@ -78,6 +82,7 @@ export class SlcanBus implements FrameSource, FrameSender {
 
   start(receive: (batch: FrameBatch) => void): Promise<void> {
     this.#intake = new FrameIntake(this.#options.clock, receive);
+    this.#unheed ??= this.#options.rest?.heed((asleep) => this.#rested(asleep));
     this.#kept.start();
     return Promise.resolve();
   }
@@ -85,6 +90,8 @@ export class SlcanBus implements FrameSource, FrameSender {
   /** Closes the channel, so that the adapter does not go on filling its queue. */
   async stop(): Promise<void> {
     this.#cancelStatus();
+    this.#unheed?.();
+    this.#unheed = undefined;
     this.#intake = undefined;
     const running = this.#running;
     this.#running = false;
@@ -169,8 +176,16 @@ export class SlcanBus implements FrameSource, FrameSender {
     // The line may have ended in the moment of the last answer.
     if (talk.over) return;
     this.#running = true;
-    this.#kept.silence = talk.acknowledges ? SILENCE : Number.POSITIVE_INFINITY;
-    if (talk.acknowledges) this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
+    if (talk.acknowledges !== true || this.#options.rest?.asleep === true) return;
+    this.#kept.silence = SILENCE;
+    this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
+  }
+
+  /** A unit that sleeps asks the adapter nothing; one that wakes asks at once whether it is still there. */
+  #rested(asleep: boolean): void {
+    this.#cancelStatus();
+    this.#kept.silence = Number.POSITIVE_INFINITY;
+    if (!asleep && this.#running && this.#talk.acknowledges === true) this.#status(this.#talk);
   }
 
   /** Opens the channel, listen-only unless frames are to be sent. */
@@ -189,8 +204,12 @@ export class SlcanBus implements FrameSource, FrameSender {
 
   #status(talk: Conversation): void {
     this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
+    // Only after the first question the silence before it, perhaps of a night, is no longer held against the adapter.
+    const asked = (): void => {
+      if (talk === this.#talk && !talk.over && this.#options.rest?.asleep !== true) this.#kept.silence = SILENCE;
+    };
     // A line that is gone ends the conversation; its end is dealt with there.
-    talk.ask('F').catch(() => undefined);
+    talk.ask('F').then(asked, () => undefined);
   }
 
   #data(bytes: Uint8Array): void {

@@ -9,6 +9,7 @@ import type {
   OutgoingFrame,
   SourceHealth,
 } from '../../../agent/ports.ts';
+import type { Rest } from '../../../agent/rest.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket, CanKernel } from './bus-socket.ts';
 import { ErrorCounts } from './error-frames.ts';
@@ -31,6 +32,8 @@ export interface SocketCanOptions {
   /** Bytes of the kernel's queue, default 4 MiB: more than half a second of a bus at 16,000 frames/s. */
   readonly receiveBuffer?: number;
   readonly log?: Log;
+  /** Whether the unit sleeps; default: never. */
+  readonly rest?: Rest;
   /** Default: the kernel of this machine. */
   readonly kernel?: () => Promise<CanKernel>;
 }
@@ -44,6 +47,8 @@ const LAST_READS = 1024;
 /** Waits before the interface is looked for again, ms: doubled from the first up to the longest. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 5000;
+/** The longest while the unit sleeps, where the kernel tells of changes. ms */
+const SLEEPING_WAIT = 600_000;
 /** After word of a change the interface is looked for this much later: changes come in bursts. ms */
 const SETTLING = 50;
 
@@ -86,6 +91,8 @@ export class SocketCan implements FrameSource, FrameSender {
   #opened = 0;
   #cancel: () => void = () => undefined;
   #unwatch: (() => void) | undefined;
+  readonly #rest: Rest | undefined;
+  #unheed: (() => void) | undefined;
 
   /** @throws VigieError `configuration.wrong` for what cannot be an interface's name */
   constructor(options: SocketCanOptions) {
@@ -97,6 +104,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#interface = name;
     this.#clock = clock;
     this.#log = options.log;
+    this.#rest = options.rest;
     this.#filters = identifiers === undefined ? undefined : filtersFor(identifiers);
     this.#own = options.own ?? false;
     this.#receiveBuffer = options.receiveBuffer ?? 4 * 1024 * 1024;
@@ -122,6 +130,7 @@ export class SocketCan implements FrameSource, FrameSender {
     }
     if (!this.#running) return;
     this.#unwatch = this.#kernel.watchLinks(() => this.#linksChanged());
+    this.#unheed = this.#rest?.heed((asleep) => asleep || this.#linksChanged());
     this.#open();
   }
 
@@ -131,6 +140,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#cancel();
     this.#unwatch?.();
     this.#unwatch = undefined;
+    this.#unheed?.();
     this.#close();
     this.#reason = 'stopped';
   }
@@ -206,7 +216,8 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#close();
     if (reason !== this.#reason) this.#log?.warn('can.waiting', { interface: this.#interface, reason });
     this.#reason = reason;
-    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#failures);
+    const longest = this.#rest?.asleep === true && this.#unwatch !== undefined ? SLEEPING_WAIT : LONGEST_WAIT;
+    const wait = Math.min(longest, FIRST_WAIT * 2 ** this.#failures);
     this.#failures++;
     this.#later(wait, () => this.#open());
   }
