@@ -1,6 +1,7 @@
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import { Audience } from './audience.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { companyOf } from './callbacks/company.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
@@ -84,6 +85,7 @@ export class Agent implements LinkEvents {
     const { status } = this;
     const { batch } = options;
     const channels = this.#channels;
+    const audience = new Audience(clock);
     this.#pipeline = pipeline({
       status,
       channels,
@@ -95,6 +97,7 @@ export class Agent implements LinkEvents {
       tell: (event) => this.#tell(event),
       deflate,
       batch,
+      patience: audience.patience,
     });
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
@@ -157,6 +160,7 @@ export class Agent implements LinkEvents {
       power: this.#power,
       accompany: (id, { callbackId, remote }) => this.callbacks.accompany(id, companyOf(callbackId, remote)),
       reported: (report) => this.#callbacks.remote(report),
+      watched: (until) => audience.watch(until),
     });
   }
 

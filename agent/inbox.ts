@@ -1,5 +1,7 @@
+import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type DownKind, downKind } from '../protocol/topics.ts';
+import { decodeWatch } from '../protocol/watch.ts';
 import type { Clock, Log, Memory, Publisher } from './ports.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
 import { type RemoteOrder, Requests, type Signer } from './remotes/requests.ts';
@@ -15,6 +17,8 @@ export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
   readonly accompany: (id: string, order: RemoteOrder) => void;
   /** Told of each state of a command, in the commit of its message. */
   readonly reported: (report: RemoteReport) => void;
+  /** Told until when somebody watches the car, UTC ms. */
+  readonly watched: (until: number) => void;
 }
 
 /** What comes to the car: commands from the broker, and those that are asked for at its own interface. */
@@ -24,6 +28,7 @@ export class Inbox {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #remotes: Remotes;
+  readonly #watched: InboxParts['watched'];
   #received = { second: 0, count: 0, dropped: 0 };
 
   constructor(parts: InboxParts) {
@@ -31,6 +36,7 @@ export class Inbox {
     this.#vin = vin;
     this.#clock = clock;
     this.#log = log;
+    this.#watched = parts.watched;
     const told: Publisher = {
       put: (kind, body, options) => publisher.put(kind, body, options),
       secure: (kind, body, options) => {
@@ -64,6 +70,10 @@ export class Inbox {
       this.#log.warn('a message of a kind this agent does not take', { topic });
       return;
     }
+    if (kind === 'watch') {
+      this.#watch(topic, payload);
+      return;
+    }
     // What a command is about says its signed content; the topics only let a broker give rights apart.
     this.#remotes.receive(payload, correlation).catch(this.#complain);
   }
@@ -86,6 +96,15 @@ export class Inbox {
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#remotes.states();
     yield* this.requests.states();
+  }
+
+  #watch(topic: string, payload: Uint8Array): void {
+    try {
+      this.#watched(decodeWatch(payload).until);
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      this.#log.warn('a message is not what its topic says', { topic, error: error.message });
+    }
   }
 
   /** Bounds how many messages a second are looked at: a flood costs nothing but its own delivery. */

@@ -105,7 +105,7 @@ export class MinimalAgent implements LinkEvents {
 
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
     const kind = downKind(this.#options.vin, topic);
-    if (this.#stopping || kind === undefined || kind === 'ack' || !this.#admits()) return;
+    if (this.#stopping || kind === undefined || kind === 'ack' || kind === 'watch' || !this.#admits()) return;
     this.#receive(payload, correlation).catch((error: Error) =>
       this.#ports.log.error('a command ended in an error', { error: error.message }),
     );

@@ -9,7 +9,7 @@ import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
 import { CollisionRecorder } from './recorders/collision/collision.ts';
 import { MaintenanceRecorder } from './recorders/maintenance.ts';
-import type { Recorder } from './recorders/recorder.ts';
+import type { Patience, Recorder } from './recorders/recorder.ts';
 import { StatusRecorder } from './recorders/status.ts';
 import { TelemetryRecorder } from './recorders/telemetry.ts';
 import { TheftRecorder } from './recorders/theft.ts';
@@ -46,6 +46,8 @@ export interface PipelineParts {
   readonly deflate?: Deflate | undefined;
   /** Readings and points travel together for so long, ms. */
   readonly batch?: number | undefined;
+  /** Shortens what is gathered while somebody watches. */
+  readonly patience?: Patience;
 }
 
 /** Everything that a change of Status or of a channel reaches, in order. */
@@ -60,11 +62,12 @@ export function pipeline({
   tell,
   deflate,
   batch,
+  patience,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
-  const waypoints = new WaypointRecorder(status, records, profile.waypoints, batch);
-  const statusRecorder = new StatusRecorder(status, publisher);
+  const waypoints = new WaypointRecorder(status, records, profile.waypoints, batch, patience);
+  const statusRecorder = new StatusRecorder(status, publisher, patience);
   const monitors = new Monitors({
     status,
     emit: tell,
@@ -84,6 +87,7 @@ export function pipeline({
     new TelemetryRecorder(status, records, profile.telemetry, {
       ...(deflate === undefined ? {} : { deflate }),
       ...(batch === undefined ? {} : { batch }),
+      ...(patience === undefined ? {} : { patience }),
     }),
     waypoints,
     statusRecorder,

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { CloudClient } from '../adapters/mqtt/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { presenceTopic, upFilter } from '../protocol/topics.ts';
+import { keepWatching } from './audience.ts';
 import { formatOf, Lines } from './output.ts';
 import { Ledger, toLine } from './received.ts';
 import { benchDirectory, brokerOf } from './rig.ts';
@@ -13,6 +14,7 @@ const WAITING = 16 * 1024 * 1024;
 interface Options {
   readonly broker?: string;
   readonly data: string;
+  readonly unnoticed?: true;
   readonly format?: string;
 }
 
@@ -21,11 +23,14 @@ export function watchCommand(): Command {
     .summary('decodes and shows what a car publishes')
     .description(
       `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker
-delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.`,
+delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.
+
+The car is told that somebody watches: it then sends within two seconds what it would gather for a minute.`,
     )
     .argument('<vin>', 'the car')
     .option('--broker <url>', 'broker to listen to; default: that of the bench in --data')
     .option('--data <dir>', 'directory of the bench', benchDirectory)
+    .option('--unnoticed', 'the car is not told, and sends what it gathers in its own time')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(watch);
 }
@@ -71,8 +76,10 @@ async function watch(vin: string, options: Options): Promise<void> {
   };
   await client.subscribe(presenceTopic(vin), show);
   await client.subscribe(upFilter(vin), show);
+  const stop = options.unnoticed === true ? undefined : await keepWatching(client, vin);
   process.stderr.write(`watching ${vin}\n`);
   await signalled;
+  stop?.();
   await client.close();
   if (left > 0) process.stderr.write(`${left} messages were left out: nobody read them\n`);
   if (ledger.missing > 0) process.stderr.write(`${ledger.missing} messages are missing\n`);

@@ -10,7 +10,7 @@ import { type Kind, kinds } from './schema/kind.ts';
 
 const ROOT = 'vigie/1';
 
-export const downKinds = ['remote', 'monitor', 'callback', 'config', 'ack'] as const;
+export const downKinds = ['remote', 'monitor', 'callback', 'config', 'ack', 'watch'] as const;
 export type DownKind = (typeof downKinds)[number];
 
 export type Topic =

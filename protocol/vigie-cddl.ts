@@ -1,6 +1,7 @@
 import { cddlOf } from './cddl.ts';
 import { commandBodies, commandSchema } from './command.ts';
 import { type BodyKind, bodies, wireSchema } from './schema/message.ts';
+import { watchSchema } from './watch.ts';
 
 /** COSE_Sign1 in the profile of cose.ts; no schema of fields.ts describes arrays of unlike members with tags. */
 const signedCommand = `
@@ -24,12 +25,13 @@ const packedMessage = `
 packed-message = bstr
 `;
 
-/** The CDDL of everything that goes over the air: messages from the car, commands to it and their bodies. */
+/** The CDDL of everything that goes over the air: messages from the car, commands to it and their bodies, word of who watches. */
 export function vigieCddl(): string {
   const rules = cddlOf({
     message: (Object.keys(bodies) as BodyKind[]).map(wireSchema),
     command: [commandSchema],
     'command-body': Object.values(commandBodies),
+    watch: [watchSchema],
   });
   return rules.replace(/^message = .*$/m, '$& / packed-message') + packedMessage + signedCommand;
 }

@@ -4,6 +4,12 @@ import type { StatusObserver } from '../status.ts';
 /** Bound on the parts of a recorder's state. */
 export const PARTS = 64;
 
+/** How long something may wait now that would wait `age` ms while nobody watches the car. */
+export type Patience = (age: number) => number;
+
+/** Nobody ever watches. */
+export const unchanged: Patience = (age) => age;
+
 /**
  * Turns changes of Status and channels into records. All time it knows is that of the readings and of the ticks,
  * UTC milliseconds; it has no timers of its own, so that a replay does the same as the drive.

@@ -1,7 +1,7 @@
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { Publisher } from '../ports.ts';
 import type { Status } from '../status.ts';
-import type { Recorder } from './recorder.ts';
+import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
 /** A change waits this long for further ones, ms: what happens is told at once, what drifts is gathered. */
 const GATHER = { event: 1_000, quantity: 10_000 };
@@ -20,8 +20,11 @@ export class StatusRecorder implements Recorder {
   readonly name = 'status';
   readonly #status: Status;
   readonly #publisher: Publisher;
+  readonly #patience: Patience;
   /** When what changed since the last message is to be told; infinite: nothing did. */
   #due = Number.POSITIVE_INFINITY;
+  /** The first of the changes that wait to be told. */
+  #waitsSince = Number.POSITIVE_INFINITY;
   /** Objects that changed since the last whole Status. */
   readonly #changed = new Set<number>();
   #changedAt = 0;
@@ -32,8 +35,9 @@ export class StatusRecorder implements Recorder {
   /** Something changed since the last whole Status, be it only that a value is stale. */
   #outdated = false;
 
-  constructor(status: Status, publisher: Publisher) {
+  constructor(status: Status, publisher: Publisher, patience: Patience = unchanged) {
     this.#status = status;
+    this.#patience = patience;
     this.#publisher = publisher;
   }
 
@@ -70,7 +74,7 @@ export class StatusRecorder implements Recorder {
     const steppedBack = now < this.#wholeAt || now < this.#changedAt - GATHER.quantity;
     const quiet = this.#due === Number.POSITIVE_INFINITY && now - this.#changedAt >= QUIET;
     if (this.#whole || quiet || steppedBack || now - this.#wholeAt >= WHOLE) this.#publishWhole(now);
-    else if (now >= this.#due) this.#publishChanged();
+    else if (now >= Math.min(this.#due, this.#waitsSince + this.#patience(GATHER.quantity))) this.#publishChanged();
   }
 
   flush(now: number): void {
@@ -82,11 +86,13 @@ export class StatusRecorder implements Recorder {
     this.#outdated = true;
     this.#changedAt = at;
     this.#due = Math.min(this.#due, at + wait);
+    this.#waitsSince = Math.min(this.#waitsSince, at);
   }
 
   #publishWhole(now: number): void {
     this.#changed.clear();
     this.#due = Number.POSITIVE_INFINITY;
+    this.#waitsSince = Number.POSITIVE_INFINITY;
     this.#whole = false;
     this.#wholeAt = now;
     this.#outdated = false;
@@ -96,6 +102,7 @@ export class StatusRecorder implements Recorder {
 
   #publishChanged(): void {
     this.#due = Number.POSITIVE_INFINITY;
+    this.#waitsSince = Number.POSITIVE_INFINITY;
     this.#publisher.put('status', { full: false, status: this.#status.contents(this.#changed), ...this.#stale() });
   }
 

@@ -12,7 +12,7 @@ import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
 import type { VehicleProfile } from '../profile.ts';
 import type { Records } from '../records.ts';
 import type { StatusListener } from '../status.ts';
-import { PARTS, type Recorder } from './recorder.ts';
+import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
 /** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
@@ -43,6 +43,13 @@ interface State {
   readonly held: readonly (readonly [slot: number, before: number, value: SlotValue])[];
 }
 
+export interface TelemetryOptions {
+  readonly deflate?: Deflate;
+  /** Readings travel together for so long, ms. */
+  readonly batch?: number;
+  readonly patience?: Patience;
+}
+
 /** What is kept of a reading until its batch is closed: id of the slot, time, value. */
 type Draft = readonly [slot: number, at: number, value: SlotValue];
 
@@ -60,6 +67,7 @@ export class TelemetryRecorder implements Recorder {
   readonly #deflate: Deflate;
   /** A batch is closed when its first reading is so old, ms: the longer, the fewer bytes a reading. */
   readonly #age: number;
+  readonly #patience: Patience;
   readonly #tracks = new Map<Slot, Track>();
   readonly #held = new Set<Track>();
   /** Seconds of the batch that is open, those of the present one last. */
@@ -74,13 +82,14 @@ export class TelemetryRecorder implements Recorder {
     status: StatusListener,
     records: Records,
     rules: VehicleProfile['telemetry'],
-    { deflate = portableDeflate, batch = LONGEST }: { readonly deflate?: Deflate; readonly batch?: number } = {},
+    { deflate = portableDeflate, batch = LONGEST, patience = unchanged }: TelemetryOptions = {},
   ) {
     this.#status = status;
     this.#records = records;
     this.#rules = rules;
     this.#deflate = deflate;
     this.#age = Math.min(batch, LONGEST);
+    this.#patience = patience;
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
@@ -116,7 +125,8 @@ export class TelemetryRecorder implements Recorder {
     this.#tickAt = now;
     const first = this.#seconds[0]?.[0];
     if (first === undefined) return;
-    if (this.#readings >= READINGS || now - first.at >= this.#age || now < first.at - STEP) this.#close();
+    if (this.#readings >= READINGS || now - first.at >= this.#patience(this.#age) || now < first.at - STEP)
+      this.#close();
     else if ((this.#seconds.at(-1) as Reading[]).length > 0) this.#seconds.push([]);
   }
 

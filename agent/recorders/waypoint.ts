@@ -5,7 +5,7 @@ import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { deviation, distance } from '../position.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
-import type { Recorder } from './recorder.ts';
+import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const latitude = slot('lastPosition.latitude');
@@ -61,6 +61,7 @@ export class WaypointRecorder implements Recorder {
   readonly #records: Records;
   readonly #rule: WaypointRule;
   readonly #age: number;
+  readonly #patience: Patience;
   /** When the position was read that came since the last tick. */
   #movedAt: number | undefined;
   /** The last point that was set. */
@@ -73,11 +74,18 @@ export class WaypointRecorder implements Recorder {
   #tracking: Tracking | undefined;
 
   /** @param batch ms after which points are sent */
-  constructor(status: StatusReader, records: Records, rule: WaypointRule, batch: number = LONGEST) {
+  constructor(
+    status: StatusReader,
+    records: Records,
+    rule: WaypointRule,
+    batch: number = LONGEST,
+    patience: Patience = unchanged,
+  ) {
     this.#status = status;
     this.#records = records;
     this.#rule = rule;
     this.#age = batch;
+    this.#patience = patience;
   }
 
   /** Follows a stolen car, or no longer. */
@@ -111,7 +119,10 @@ export class WaypointRecorder implements Recorder {
     if (this.#stopped() && this.#between.length > 0) this.#settle();
     this.#follow(now);
     const first = this.#batch[0];
-    if (first !== undefined && (this.#batch.length >= POINTS || now - first.at >= this.#age || now < first.at)) {
+    if (
+      first !== undefined &&
+      (this.#batch.length >= POINTS || now - first.at >= this.#patience(this.#age) || now < first.at)
+    ) {
       this.#send();
     }
   }

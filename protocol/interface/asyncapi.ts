@@ -4,6 +4,7 @@ import { commandSchema } from '../command.ts';
 import type { Kind } from '../schema/kind.ts';
 import { kinds, messageSchema } from '../schema/message.ts';
 import { type DownKind, downKinds, downTopic, presenceTopic, upTopic } from '../topics.ts';
+import { watchSchema } from '../watch.ts';
 import { mqttSchema } from './schemas/mqtt.ts';
 
 /** A VIN to be exchanged for the parameter of an address. */
@@ -84,6 +85,7 @@ const meanings: Readonly<Record<DownKind, string>> = {
   callback: 'Signed commands that give and take callbacks.',
   config: 'Signed commands that change the configuration.',
   ack: 'Reserved; the car takes no notice.',
+  watch: 'Word that somebody watches the car; not signed. What it would gather travels at once until then.',
 };
 
 function down(kind: DownKind): Described {
@@ -91,10 +93,12 @@ function down(kind: DownKind): Described {
     address: address(downTopic(SOME_VIN, kind)),
     description: meanings[kind],
     parameters,
-    messages: kind === 'ack' ? {} : { command },
+    messages: kind === 'ack' ? {} : kind === 'watch' ? { watch } : { command },
   };
   return { name: `down${titled(kind)}`, channel, action: 'receive', binding: { qos: 1, bindingVersion: '0.2.0' } };
 }
+
+const watch = { name: 'watch', contentType: 'application/cbor', payload: mqttSchema(watchSchema) };
 
 const command = {
   name: 'command',

@@ -1,0 +1,29 @@
+import { LONGEST_WATCH } from '../protocol/watch.ts';
+import type { Clock } from './ports.ts';
+
+/** What is gathered waits no longer than this while somebody watches, ms: the eye sees a car move. */
+const PROMPT = 2_000;
+
+/** Whether somebody watches the car: then what is gathered to save bytes is told at once. */
+export class Audience {
+  readonly #clock: Clock;
+  /** Monotonic ms: a clock that steps neither ends it nor makes it last. */
+  #end = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get watches(): boolean {
+    return this.#clock.monotonic() < this.#end;
+  }
+
+  /** Somebody watches until then, UTC ms, an hour at most. Of several it counts who watches longest. */
+  watch(until: number): void {
+    const span = Math.min(until - this.#clock.now(), LONGEST_WATCH);
+    this.#end = Math.max(this.#end, this.#clock.monotonic() + span);
+  }
+
+  /** How long something may wait that waits `age` ms while nobody watches. */
+  readonly patience = (age: number): number => (this.watches ? Math.min(age, PROMPT) : age);
+}

@@ -1,0 +1,42 @@
+/**
+ * Word to a car that somebody watches it, on `down/watch`: what it would gather to save bytes travels at once for a
+ * while. It is no command and is not signed: it changes nothing but when messages are sent.
+ */
+import { checkBounds } from './cbor/bounds.ts';
+import { compile } from './cbor/codec.ts';
+import { quantity, record, required, type Static } from './schema/fields.ts';
+
+/** A car is watched for an hour at most, however often it is told, ms: who watches longer says so again. */
+export const LONGEST_WATCH = 3_600_000;
+
+export const watchSchema = record(
+  'Watch',
+  {
+    until: required(
+      1,
+      quantity({
+        unit: 'ms',
+        resolution: 1,
+        minimum: 0,
+        maximum: 8.64e15,
+        description: 'How long somebody watches, UTC since 1970; beyond an hour from now the hour counts.',
+      }),
+    ),
+  },
+  { description: 'Somebody watches the car.' },
+);
+export type Watch = Static<typeof watchSchema>;
+
+const bounds = { maximumBytes: 256, maximumDepth: 4, maximumItems: 32 };
+const codec = compile(watchSchema);
+
+/** The payload. Throws `message.malformed` for a time that is none. */
+export function encodeWatch(watch: Watch): Uint8Array {
+  return codec.encode(watch, 0);
+}
+
+/** What a payload says. Throws `message.malformed`, and `message.unbounded` for what is far too long. */
+export function decodeWatch(payload: Uint8Array): Watch {
+  checkBounds(payload, bounds);
+  return codec.decode(payload, 0);
+}

@@ -1,0 +1,179 @@
+/** Somebody watches the car: what it gathers travels at once, until then. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import { Audience } from '../../agent/audience.ts';
+import type { OutgoingMessage } from '../../agent/ports.ts';
+import type { SourceMapping } from '../../agent/profile.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import type { Message } from '../../protocol/schema/message.ts';
+import { downTopic } from '../../protocol/topics.ts';
+import { decodeWatch, encodeWatch } from '../../protocol/watch.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+
+const VIN = 'VF3TEST0000000001';
+const NOW = Date.UTC(2026, 5, 1, 12);
+const MINUTE = 60_000;
+
+function setUp() {
+  const clock = new VirtualClock(NOW);
+  const records = new KeptRecords();
+  const sent: Message[] = [];
+  const warnings: string[] = [];
+  const paths = ['kinetic.speed', 'lastPosition.latitude', 'lastPosition.longitude'];
+  const agent = new Agent(
+    {
+      name: 'test',
+      sources: paths.map((path): SourceMapping => {
+        return { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
+      }),
+      constants: {},
+      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
+      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
+      commands: {},
+    },
+    {
+      clock,
+      records,
+      memory: new KeptMemory(),
+      log: {
+        info: () => undefined,
+        warn: (event) => void warnings.push(event),
+        error: (event, fields) => expect.fail(`${event} ${fields?.['error']}`),
+      },
+      store: memoryOutboxStore(),
+      link: {
+        connected: true,
+        publish: async ({ payload }: OutgoingMessage) => void sent.push(decodeMessage(payload)),
+      },
+      actuator: { actions: new Set(), actuate: async () => undefined },
+      verifier: { key: () => undefined, verify: () => false },
+      ledger: { data: emptyLedger, write: async () => undefined },
+    },
+    { vin: 'VF3TEST0000000001', version: '1', boot: 1, limit: 1e9, quality: () => 'gnss', window: () => 100 },
+  );
+  agent.start();
+  agent.up();
+  const sink = agent.sink();
+  const give = (signal: number, value: number) => {
+    sink.reading(signal, value, value, clock.now());
+    sink.settled(clock.now());
+  };
+  const of = <K extends Message['kind']>(kind: K) => sent.filter((message) => message.kind === kind) as Message<K>[];
+  return { agent, clock, give, of, warnings };
+}
+
+type Rig = ReturnType<typeof setUp>;
+
+function say(agent: Agent, payload: Uint8Array): void {
+  agent.message(downTopic(VIN, 'watch'), payload, undefined);
+}
+
+/** Drives north for so many seconds, faster and faster. */
+async function drive({ clock, give }: Rig, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    const t = clock.now() - NOW;
+    give(0, 20 + ((t / 1000) % 100));
+    give(1, 45 + t / 1e7);
+    give(2, 2);
+    await clock.settle(1000, 500);
+  }
+}
+
+/** How old the first reading of each telemetry message was when it was sent, ms. */
+function ages(rig: Rig, from: number): number[] {
+  return rig
+    .of('telemetry')
+    .filter(({ at }) => at > from)
+    .map(({ at, body }) => at - body.start);
+}
+
+describe('a car that is watched', () => {
+  test('tells readings and waypoints within two seconds, and a minute later when nobody watches any more', async () => {
+    const rig = setUp();
+    await drive(rig, 59);
+    expect(rig.of('telemetry')).toEqual([]);
+    const from = rig.clock.now();
+    const statuses = rig.of('status').length;
+    say(rig.agent, encodeWatch({ until: from + 2 * MINUTE }));
+    await drive(rig, 100);
+    const watched = ages(rig, from).slice(1);
+    expect(watched.length).toBeGreaterThan(40);
+    expect(Math.max(...watched)).toBeLessThanOrEqual(3_000);
+    expect(rig.of('status').length - statuses).toBeGreaterThan(30);
+    const points = rig.of('waypoint').filter(({ at }) => at > from);
+    for (const { at, body } of points.slice(1)) expect(at - (body.points[0]?.at ?? 0)).toBeLessThanOrEqual(3_000);
+
+    await drive(rig, 30);
+    const over = rig.clock.now();
+    await drive(rig, 150);
+    expect(ages(rig, over).length).toBeLessThanOrEqual(3);
+    expect(Math.max(...ages(rig, over))).toBeGreaterThan(50_000);
+  });
+
+  test('takes no notice of what is no such message, and says so', async () => {
+    const rig = setUp();
+    say(rig.agent, new Uint8Array([0xff]));
+    say(rig.agent, new Uint8Array(1_000));
+    say(rig.agent, new Uint8Array());
+    say(rig.agent, encodeWatch({ until: NOW - 1 }));
+    expect(rig.warnings).toEqual(Array.from({ length: 3 }, () => 'a message is not what its topic says'));
+    await drive(rig, 30);
+    expect(rig.of('telemetry')).toEqual([]);
+  });
+});
+
+describe('who watches', () => {
+  test('whatever is said, it is over an hour after the last word, and not before the latest that was said', () => {
+    const step = fc.record({
+      until: fc.integer({ min: -7_200_000, max: 20_000_000 }),
+      pass: fc.integer({ min: 0, max: 4_000_000 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const clock = new VirtualClock(NOW);
+        const audience = new Audience(clock);
+        let end = Number.NEGATIVE_INFINITY;
+        for (const { until, pass } of steps) {
+          audience.watch(clock.now() + until);
+          end = Math.max(end, clock.now() + Math.min(until, 3_600_000));
+          clock.advance(pass);
+          expect(audience.watches).toBe(clock.now() < end);
+          expect(audience.patience(60_000)).toBe(clock.now() < end ? 2_000 : 60_000);
+          expect(audience.patience(1_000)).toBe(1_000);
+        }
+      }),
+    );
+  });
+
+  test('a clock that steps does not matter once it was said', () => {
+    const clock = new VirtualClock(NOW);
+    const audience = new Audience(clock);
+    audience.watch(NOW + MINUTE);
+    clock.step(-86_400_000);
+    clock.advance(MINUTE - 1);
+    expect(audience.watches).toBe(true);
+    clock.advance(1);
+    expect(audience.watches).toBe(false);
+  });
+
+  test('the message is read as it was written, and anything else is refused by name', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 8.64e15 }), (until) => {
+        expect(decodeWatch(encodeWatch({ until }))).toEqual({ until });
+      }),
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
+        try {
+          expect(decodeWatch(bytes).until).toBeGreaterThanOrEqual(0);
+        } catch (error) {
+          expect(error).toMatchObject({ code: expect.stringMatching(/^message\./) });
+        }
+      }),
+    );
+  });
+});
