@@ -158,7 +158,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
         });
   const { couriers } = options;
   if (couriers !== undefined) rest.heed((asleep) => asleep && couriers.rest());
-  link.open(options.service?.events(agent) ?? agent);
+  link.open(options.service?.events(agent, link) ?? agent);
   const frames = sources.map((source) => {
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;

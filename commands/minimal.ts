@@ -73,7 +73,7 @@ export async function startMinimal(parts: MinimalParts): Promise<() => Promise<v
     },
   );
   agent.start();
-  link.open(service.events(agent));
+  link.open(service.events(agent, link));
   return async () => {
     for (const step of [() => agent.stop(), () => link.close(), () => store.close()]) {
       await step().catch((error: Error) => log.error('while stopping', { error: error.message }));

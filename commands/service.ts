@@ -7,7 +7,7 @@ import { processVitals } from '../adapters/service/process.ts';
 import { type Place, type ReadingRoom, serve } from '../adapters/service/server.ts';
 import { Watchdog } from '../adapters/service/watchdog.ts';
 import { openDocument } from '../adapters/store/index.ts';
-import { Health, type HealthSnapshot, type JournalVitals } from '../agent/health/health.ts';
+import { Health, type HealthSnapshot, type JournalVitals, type LinkDetails } from '../agent/health/health.ts';
 import type { Overseer } from '../agent/health/overseer.ts';
 import { backOff, begun, CRASHES, crashes, ended, type Run, readRuns } from '../agent/health/starts.ts';
 import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, ReadingSource } from '../agent/ports.ts';
@@ -41,7 +41,12 @@ export interface CarService {
   /** Stands in for the store of the outbox. */
   store(store: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore;
   /** Stands between the link and the agent. */
-  events(agent: CoreAgent): LinkEvents;
+  events(agent: CoreAgent, link: Reporting): LinkEvents;
+}
+
+/** A link that says how it is. */
+export interface Reporting {
+  health(): LinkDetails;
 }
 
 /** What is read of the agent, whole or minimal. */
@@ -218,7 +223,7 @@ export class Service implements CarService {
     return this.health.store(outbox, metrics);
   }
 
-  events(agent: CoreAgent): LinkEvents {
+  events(agent: CoreAgent, link: Reporting): LinkEvents {
     const count = (name: 'readings' | 'refused' | 'faults') => () => agent[name] ?? 0;
     const counters = { readings: count('readings'), refused: count('refused'), faults: count('faults') };
     this.health.attach(
@@ -235,7 +240,7 @@ export class Service implements CarService {
       },
       () => agent.inUse === true,
     );
-    return this.health.events(agent);
+    return this.health.events(agent, () => link.health());
   }
 
   frames(sources: readonly FrameSource[]): FrameSource[] {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { droppedBy } from '../agent/health/health.ts';
+import { droppedBy, type LinkDetails } from '../agent/health/health.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { classes } from '../protocol/classes.ts';
@@ -95,6 +95,7 @@ export function describe(report: StatusReport): string[] {
     `up ${span(report.uptime)}, process ${report.pid}${report.before === undefined ? '' : `; before: ${report.before}`}`,
     `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
     `link: ${link.connected ? 'connected' : 'not connected'}, ${link.connections} times, ${link.published} messages, ${size(link.sent)}`,
+    ...(link.details === undefined ? [] : [`  ${describeLink(link.details, report.at)}`]),
     'sources:',
     ...(sources.length === 0 ? ['  none'] : sources),
     `readings: ${agent.readings}, impossible ${agent.refused}, faults ${agent.faults}`,
@@ -104,6 +105,19 @@ export function describe(report: StatusReport): string[] {
     `commands: ${commands.length === 0 ? 'none' : commands.join(', ')}`,
     `process: ${size(own.privateBytes ?? own.residentBytes)} of memory, ${(own.cpu / 1000).toFixed(1)} s of processor, event loop late by at most ${Math.round(report.delay)} ms`,
   ];
+}
+
+/** Where the link is and how. */
+function describeLink(details: LinkDetails, at: number): string {
+  const { state, since, reason, broker, protocol, keepalive, certificateExpires, counts } = details;
+  const version = protocol === undefined ? '' : `, MQTT ${protocol}`;
+  const why = state === 'up' || reason === undefined ? '' : ` (${reason})`;
+  const left = certificateExpires === undefined ? Number.POSITIVE_INFINITY : certificateExpires - at;
+  const certificate =
+    certificateExpires === undefined
+      ? ''
+      : `, certificate ${left > 0 ? `for ${span(left)}` : 'expired'} (${new Date(certificateExpires).toISOString().slice(0, 10)})`;
+  return `${state} for ${span(at - since)}${why}${broker === undefined ? '' : `, ${broker}`}${version}, keep-alive ${keepalive} s, ${counts.attempts} attempts, lost ${counts.losses} times${certificate}`;
 }
 
 function size(bytes: number): string {

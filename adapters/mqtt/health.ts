@@ -1,4 +1,5 @@
 /** What a link says of itself to people and monitoring. */
+import type { LinkState } from '../../protocol/schema/hello.ts';
 
 /**
  * | state | meaning | next |
@@ -11,8 +12,7 @@
  * | `waiting` | until the next round of addresses | dialing |
  * | `closing` | saying good-bye; from every state | closed |
  */
-export const linkStates = ['closed', 'dialing', 'connecting', 'subscribing', 'up', 'waiting', 'closing'] as const;
-export type LinkState = (typeof linkStates)[number];
+export { type LinkState, linkStates } from '../../protocol/schema/hello.ts';
 
 const next: Readonly<Record<LinkState, readonly LinkState[]>> = {
   closed: ['dialing'],

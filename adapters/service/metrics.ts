@@ -1,6 +1,7 @@
 /** What the agent counts, in the text format of Prometheus. */
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { droppedBy, type HealthSnapshot } from '../../agent/health/health.ts';
+import { linkStates } from '../../protocol/schema/hello.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Value = readonly [value: number, labels?: Labels];
@@ -86,6 +87,20 @@ export const metrics: readonly Metric[] = [
   metric('gauge', 'journal_disk_bytes', 'Bytes of all files of the journal', ({ journal }) => journal.disk),
   metric('gauge', 'link_connected', '1 while the broker is reached', ({ link }) => (link.connected ? 1 : 0)),
   metric('counter', 'link_connections_total', 'Times the link came up', ({ link }) => link.connections),
+  labelled('gauge', 'link_state', '1 for where the link is in its life', ['state'], ({ link: { details } }) =>
+    details === undefined ? [] : linkStates.map((state) => [state === details.state ? 1 : 0, { state }] as const),
+  ),
+  labelled('gauge', 'link_info', '1 for the broker and the MQTT version in use', ['broker', 'protocol'], ({ link }) => {
+    const { broker = '', protocol = '' } = link.details ?? {};
+    return broker === '' ? [] : [[1, { broker, protocol }] as const];
+  }),
+  metric('counter', 'link_attempts_total', 'Connections begun', ({ link }) => link.details?.counts.attempts),
+  metric('counter', 'link_losses_total', 'Times the link was lost while up', ({ link }) => link.details?.counts.losses),
+  metric('gauge', 'link_keepalive_seconds', 'Keep-alive in force', ({ link }) => link.details?.keepalive),
+  metric('gauge', 'link_certificate_expiry_seconds', 'When the certificate expires, Unix time', ({ link }) => {
+    const expires = link.details?.certificateExpires;
+    return expires === undefined ? undefined : expires / 1000;
+  }),
   metric('counter', 'published_total', 'Messages that the broker acknowledged', ({ link }) => link.published),
   metric('counter', 'published_bytes_total', 'Their payload', ({ link }) => link.sent),
   labelled('counter', 'commands_total', 'Commands that ended, by outcome', ['outcome'], ({ commands }) =>

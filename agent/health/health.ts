@@ -1,4 +1,4 @@
-import type { HelloHealth } from '../../protocol/schema/hello.ts';
+import type { HelloHealth, HelloLink, LinkState } from '../../protocol/schema/hello.ts';
 import type { Clock, FrameSource, LinkEvents, OutboxStore, ReadingSource } from '../ports.ts';
 import { type ClassVitals, MeteredStore } from './metered-store.ts';
 import { Pulse } from './pulse.ts';
@@ -73,6 +73,26 @@ export interface LinkVitals {
   readonly published: number;
   /** Their payload, bytes. */
   readonly sent: number;
+  /** What the link says of itself; absent before it is there. */
+  readonly details?: LinkDetails;
+}
+
+/** What a link says of itself. */
+export interface LinkDetails {
+  readonly state: LinkState;
+  /** Since when, UTC ms. */
+  readonly since: number;
+  /** Why it is not up, or was not last. */
+  readonly reason?: string;
+  /** The broker that is spoken to, or was last; carries no secret. */
+  readonly broker?: string;
+  readonly protocol?: '5' | '3.1.1';
+  /** Seconds of silence after which the broker is asked, as the network bears it. */
+  readonly keepalive: number;
+  /** When the vehicle's certificate expires, UTC ms. */
+  readonly certificateExpires?: number;
+  /** Connections begun, and times it was lost while up. */
+  readonly counts: { readonly attempts: number; readonly losses: number };
 }
 
 export interface HealthOptions {
@@ -95,6 +115,7 @@ export class Health {
   #agent: AgentVitals = NO_AGENT;
   #inUse: () => boolean = () => false;
   #journal: JournalVitals = NO_JOURNAL;
+  #details: (() => LinkDetails) | undefined;
   #connected = false;
   #connections = 0;
   #published = 0;
@@ -127,8 +148,9 @@ export class Health {
     return this.#store;
   }
 
-  /** Stands between the link and the core. */
-  events(core: LinkEvents): LinkEvents {
+  /** Stands between the link and the core; `details` is what the link says of itself. */
+  events(core: LinkEvents, details?: () => LinkDetails): LinkEvents {
+    this.#details = details;
     return {
       up: () => {
         this.#connected = true;
@@ -179,6 +201,7 @@ export class Health {
         connections: this.#connections,
         published: this.#published,
         sent: this.#sent,
+        ...(this.#details === undefined ? {} : { details: detailsOf(this.#details()) }),
       },
       journal: { written, flushes, failures, disk, flashed },
       process: process(),
@@ -190,6 +213,21 @@ export class Health {
   hello(): HelloHealth {
     return compact(this.snapshot());
   }
+}
+
+/** Without what is no concern of the health: a link may say more. */
+function detailsOf(link: LinkDetails): LinkDetails {
+  const { state, since, reason, broker, protocol, keepalive, certificateExpires, counts } = link;
+  return {
+    state,
+    since,
+    ...(reason === undefined ? {} : { reason }),
+    ...(broker === undefined ? {} : { broker }),
+    ...(protocol === undefined ? {} : { protocol }),
+    keepalive,
+    ...(certificateExpires === undefined ? {} : { certificateExpires }),
+    counts: { attempts: counts.attempts, losses: counts.losses },
+  };
 }
 
 /** Frames that a source lost: refused by a full queue, or not of its format. */
@@ -241,5 +279,17 @@ export function compact(snapshot: HealthSnapshot): HelloHealth {
     ...(Object.keys(snapshot.commands).length === 0
       ? {}
       : { commands: Object.entries(snapshot.commands).map(([outcome, count]) => ({ outcome, count })) }),
+    ...(link.details === undefined ? {} : { link: compactLink(link.details) }),
+  };
+}
+
+function compactLink({ state, broker, protocol, keepalive, certificateExpires, counts }: LinkDetails): HelloLink {
+  return {
+    ...(state === 'up' ? {} : { state }),
+    ...(broker === undefined ? {} : { broker: broker.slice(0, 128) }),
+    ...(protocol === undefined ? {} : { protocol }),
+    keepalive,
+    ...(counts.losses === 0 ? {} : { losses: counts.losses }),
+    ...(certificateExpires === undefined ? {} : { certificateExpires }),
   };
 }

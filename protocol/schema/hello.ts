@@ -4,6 +4,10 @@ import { enumeration, instant, list, optional, quantity, record, required, type 
 const seconds = (description: string) => quantity({ unit: 's', resolution: 1, minimum: 0, description });
 const size = (unit: string, description: string) => quantity({ unit, resolution: 1, minimum: 0, description });
 
+/** Where the link to the broker is in its life (adapters/mqtt/health.ts says what leads where). */
+export const linkStates = ['closed', 'dialing', 'connecting', 'subscribing', 'up', 'waiting', 'closing'] as const;
+export type LinkState = (typeof linkStates)[number];
+
 /** How the agent fares; counts are since its start, and a member that would be 0 is left out. */
 export const helloHealthSchema = record(
   'HelloHealth',
@@ -73,10 +77,34 @@ export const helloHealthSchema = record(
         { maxItems: 32, description: 'What has become of commands.' },
       ),
     ),
+    link: optional(
+      16,
+      record(
+        'HelloLink',
+        {
+          state: optional(1, enumeration(linkStates, { description: 'Where it is in its life; absent: up.' })),
+          broker: optional(2, text({ maxLength: 128, description: 'Address that is used, or was last.' })),
+          protocol: optional(3, enumeration(['3.1.1', '5'], { description: 'MQTT version that is spoken.' })),
+          keepalive: required(4, seconds('Silence after which the broker is asked, as the network bears it.')),
+          losses: optional(5, count('Times it was lost while up.')),
+          certificateExpires: optional(
+            6,
+            // Not an instant: it does not come from the clock of the car, and is not corrected with it.
+            quantity({
+              unit: 'ms',
+              resolution: 1,
+              description: 'When the certificate of the car expires, UTC since 1970.',
+            }),
+          ),
+        },
+        { description: 'The way to the broker.' },
+      ),
+    ),
   },
   { description: 'How the agent fares.' },
 );
 export type HelloHealth = Static<typeof helloHealthSchema>;
+export type HelloLink = NonNullable<HelloHealth['link']>;
 
 /** What has become of a configuration that was sent to the car. */
 export const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;

@@ -59,6 +59,27 @@ test('people read what is the matter', () => {
   expect(lines({ ...report, stuck: 'a commit' })[0]).toContain('a commit');
 });
 
+test('and how the link is', () => {
+  const details = {
+    state: 'waiting' as const,
+    since: report.at - 90_000,
+    reason: 'connection refused',
+    broker: 'mqtts://broker.example:8883',
+    keepalive: 45,
+    certificateExpires: report.at + 40 * 86_400_000,
+    counts: { attempts: 6, losses: 3 },
+  };
+  const said = (more: object) =>
+    lines({ ...report, link: { ...report.link, details: { ...details, ...more } } }).join('\n');
+  const when = new Date(details.certificateExpires).toISOString().slice(0, 10);
+  expect(said({})).toContain(
+    `  waiting for 90 s (connection refused), mqtts://broker.example:8883, keep-alive 45 s, 6 attempts, lost 3 times, certificate for 40 days (${when})`,
+  );
+  const up = said({ state: 'up', protocol: '5', certificateExpires: report.at - 1 });
+  expect(up).toContain('  up for 90 s, mqtts://broker.example:8883, MQTT 5, keep-alive 45 s');
+  expect(up).toContain('certificate expired (');
+});
+
 test('programs get the report, and its state as exit status', async () => {
   let now = report;
   const body = async () => ({ type: 'application/json', body: JSON.stringify(now) });

@@ -49,6 +49,21 @@ test('metrics are those of the moment, over both ways', async () => {
     outbox: [{ class: 3, count: 2, bytes: 90, oldest: Date.UTC(2026, 0, 1, 11, 59) }],
     commands: { Success: 4 },
     agent: { readings: 100, refused: 3, faults: 0 },
+    link: {
+      connected: true,
+      connections: 2,
+      published: 7,
+      sent: 9,
+      details: {
+        state: 'up',
+        since: 0,
+        broker: 'mqtts://b:8883',
+        protocol: '5',
+        keepalive: 45,
+        certificateExpires: 1_900_000_000_000,
+        counts: { attempts: 3, losses: 1 },
+      },
+    },
   });
   const pages = { '/metrics': metricsPage(() => now) };
   const path = join(folder, 'metrics.sock');
@@ -65,6 +80,13 @@ test('metrics are those of the moment, over both ways', async () => {
     'vigie_outbox_oldest_seconds{class="3"} 60',
     'vigie_commands_total{outcome="Success"} 4',
     'vigie_decode_errors_total 3',
+    'vigie_link_state{state="up"} 1',
+    'vigie_link_state{state="waiting"} 0',
+    'vigie_link_info{broker="mqtts://b:8883",protocol="5"} 1',
+    'vigie_link_attempts_total 3',
+    'vigie_link_losses_total 1',
+    'vigie_link_keepalive_seconds 45',
+    'vigie_link_certificate_expiry_seconds 1900000000',
   ]) {
     expect(body.split('\n')).toContain(line);
   }

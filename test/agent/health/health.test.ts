@@ -120,7 +120,29 @@ test('a hello with everything in it travels, and one of a quiet agent is small',
   expect(decodeMessage(encodeMessage(quiet))).toEqual(quiet);
   expect(encodeMessage(quiet).length - bare).toBeLessThan(24);
 
+  // With a link that has nothing to complain of it is a little more, most of it the address.
+  const details = {
+    state: 'up' as const,
+    since: clock.now(),
+    broker: 'mqtts://broker.example:8883',
+    protocol: '5' as const,
+    keepalive: 60,
+    certificateExpires: 1_900_000_000_000,
+    counts: { attempts: 1, losses: 0 },
+  };
+  health.events({ up: () => undefined, down: () => undefined, message: () => undefined }, () => details);
+  const linked: Message<'hello'> = { ...envelope, body: { ...hello, health: health.hello() } };
+  const { broker, protocol, keepalive, certificateExpires } = details;
+  expect(linked.body.health?.link).toEqual({ broker, protocol, keepalive, certificateExpires });
+  expect(decodeMessage(encodeMessage(linked))).toEqual(linked);
+  expect(encodeMessage(linked).length - bare).toBeLessThan(75);
+
   const snapshot = health.snapshot();
+  const lost = { ...details, state: 'waiting' as const, counts: { attempts: 9, losses: 4 } };
+  expect(compact({ ...snapshot, link: { ...snapshot.link, details: lost } }).link).toMatchObject({
+    state: 'waiting',
+    losses: 4,
+  });
   const busy = compact({
     ...snapshot,
     stuck: 'x'.repeat(500),
