@@ -72,7 +72,7 @@ export class Agent implements LinkEvents {
     this.#profile = profile;
     const { clock, log, link, store, deflate } = ports;
     this.#mapping = new Mapping(this.status, this.#channels, profile);
-    this.#outbox = new Outbox(store, link, clock, log, options);
+    this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
     this.#records = records;
     this.#clockWatch = new ClockWatch({

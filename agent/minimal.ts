@@ -26,7 +26,7 @@ export interface MinimalPorts {
   readonly log: Log;
   readonly link: Link;
   readonly store: OutboxStore;
-  readonly memory: Pick<Memory, 'recall'>;
+  readonly memory: Memory;
   readonly verifier: SignatureVerifier;
   readonly ledger: Document<LedgerData>;
   /** Commands that are carried out all the same, by kind. */
@@ -71,7 +71,7 @@ export class MinimalAgent implements LinkEvents {
     this.#ports = ports;
     this.#options = options;
     this.#startedAt = Math.round(clock.now());
-    this.#outbox = new Outbox(store, link, clock, log, options);
+    this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
     this.#ledger = new Ledger(ports.ledger);
     this.#ledger.recall(ports.memory.recall(COPY));
     // Programs and the like stay as the whole agent left them.

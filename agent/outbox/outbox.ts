@@ -9,13 +9,16 @@ import {
   PROTOCOL_VERSION,
 } from '../../protocol/schema/message.ts';
 import { upTopic } from '../../protocol/topics.ts';
-import type { Clock, Link, Log, OutboxEntry, OutboxReference, OutboxStore, Publisher, PutOptions } from '../ports.ts';
-import { type Queued, SendQueue } from './queue.ts';
+import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
+import { Gaps } from './gaps.ts';
+import { type Queued, SendQueue, type Taken } from './queue.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
 const GROUP = 100;
 /** A disk that refused is tried again after this, ms. */
 const RETRY = 5_000;
+/** Key of what was given up in {@link Memory}. */
+const GAPS = 'gaps';
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
 
@@ -33,6 +36,7 @@ export interface OutboxOptions {
 /**
  * Gives every message its number, keeps it until the broker has acknowledged it, and sends by priority. A message
  * goes out only after it is on disk: a number that a power cut could make free again is never seen by a receiver.
+ * Every number ends in one of two ways: the broker acknowledges its message, or a gap message that tells of it.
  */
 export class Outbox implements Publisher {
   readonly #store: OutboxStore;
@@ -41,33 +45,43 @@ export class Outbox implements Publisher {
   readonly #log: Log;
   readonly #options: OutboxOptions;
   readonly #queue = new SendQueue();
+  readonly #gaps = new Gaps();
   /** Messages on their way, and those that the disk is asked for again later. */
   #inFlight = 0;
-  #unread: Queued[] = [];
-  #uncommitted: { queued: Queued; first: boolean }[] = [];
+  #unread: Taken[] = [];
+  #uncommitted: { queued: Queued; place: 'first' | 'held' | 'line' }[] = [];
   #group: (() => void) | undefined;
   #retry: (() => void) | undefined;
   #idle: (() => void)[] = [];
-  #evicting = false;
+  /** A gap message could not be made or was refused: the next one is made later, not at once. */
+  #gapsLater = false;
   #closed = false;
   /** By kind: the number of the newest message that the broker shall keep. */
   readonly #retained = new Map<string, number>();
 
-  constructor(store: OutboxStore, link: Link, clock: Clock, log: Log, options: OutboxOptions) {
+  /** Without `memory`, for a store that keeps nothing either, what was given up is known only while this lives. */
+  constructor(store: OutboxStore, link: Link, clock: Clock, log: Log, options: OutboxOptions, memory?: Memory) {
     this.#store = store;
     this.#link = link;
     this.#clock = clock;
     this.#log = log;
     this.#options = options;
-    for (const entry of store.entries()) {
+    if (memory !== undefined) this.#remember(memory);
+    for (const entry of [...store.entries()]) {
+      // The power failed before it could be forgotten.
+      if (this.#gaps.has(entry)) {
+        store.acknowledge(entry.class, entry.seq);
+        continue;
+      }
       if (entry.retain) this.#retained.set(entry.kind, entry.seq);
-      this.#queue.push(entry);
+      if (entry.kind === 'gap') this.#queue.hold(entry);
+      else this.#queue.push(entry);
     }
   }
 
-  /** Messages that wait or are on their way. */
+  /** Messages that wait, are on their way, or are still to be made of what was given up. */
   get waiting(): number {
-    return this.#queue.size + this.#inFlight + this.#unread.length + this.#uncommitted.length;
+    return this.#queue.size + this.#inFlight + this.#unread.length + this.#uncommitted.length + this.#gaps.untold;
   }
 
   put<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): void {
@@ -79,8 +93,7 @@ export class Outbox implements Publisher {
       this.#log.error('a message could not be made', { kind, error: (error as Error).message });
       return;
     }
-    if (this.#store.volatile === true) this.#release();
-    else this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
+    this.#commitSoon();
   }
 
   async secure<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): Promise<void> {
@@ -88,6 +101,12 @@ export class Outbox implements Publisher {
     this.#append(kind, body, options);
     if (this.#store.volatile === true) this.#release();
     else await this.#commit();
+  }
+
+  /** Messages that need not be on disk before the next step share a commit. */
+  #commitSoon(): void {
+    if (this.#store.volatile === true) this.#release();
+    else this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
   }
 
   /** Has what changed written down, also while no message is to be: state and records go with the same commit. */
@@ -98,6 +117,7 @@ export class Outbox implements Publisher {
 
   /** The broker can be reached: what waits goes out, a Status that was put first before all else. */
   linkUp(): void {
+    this.#gapsLater = false;
     if (this.#uncommitted.length > 0) this.#commitQuietly();
     else this.#drain();
   }
@@ -118,7 +138,21 @@ export class Outbox implements Publisher {
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  #append<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions): void {
+  #remember(memory: Memory): void {
+    try {
+      const state = memory.recall(GAPS);
+      const waits = (priority: number, seq: number) => this.#store.reference(priority, seq) !== undefined;
+      if (state !== undefined) this.#gaps.restore(state, waits);
+    } catch (error) {
+      this.#log.error('what was given up by an earlier run cannot be read: the receiver is not told of it', {
+        error: (error as Error).message,
+      });
+    }
+    memory.keep(() => [[GAPS, this.#gaps.state()]]);
+  }
+
+  /** Numbers the message; the number. */
+  #append<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions): number {
     const priority = classOf(kind);
     const seq = this.#store.nextSeq(priority);
     const at = Math.round(this.#clock.now());
@@ -135,8 +169,10 @@ export class Outbox implements Publisher {
     };
     if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);
-    this.#uncommitted.push({ queued: { class: priority, seq }, first: options.first === true });
+    const place = options.first === true ? 'first' : kind === 'gap' ? 'held' : 'line';
+    this.#uncommitted.push({ queued: { class: priority, seq }, place });
     if (this.#store.bytes > this.#options.limit) this.#evict();
+    return seq;
   }
 
   async #commit(): Promise<void> {
@@ -166,14 +202,16 @@ export class Outbox implements Publisher {
 
   #release(covered = this.#uncommitted): void {
     if (covered === this.#uncommitted) this.#uncommitted = [];
-    for (const { queued, first } of covered) {
-      if (first) this.#queue.pushFirst(queued);
+    for (const { queued, place } of covered) {
+      if (place === 'first') this.#queue.pushFirst(queued);
+      else if (place === 'held') this.#queue.hold(queued);
       else this.#queue.push(queued);
     }
     this.#drain();
   }
 
   #drain(): void {
+    this.#tellGaps();
     while (!this.#closed && this.#link.connected && this.#inFlight < this.#options.window()) {
       const queued = this.#queue.take();
       if (queued === undefined) break;
@@ -182,21 +220,26 @@ export class Outbox implements Publisher {
       this.#inFlight++;
       this.#send(entry).then(
         () => this.#acknowledged(queued),
-        (error: unknown) => this.#failed(queued, entry.kind, error),
+        (error: unknown) => this.#failed(queued, error),
       );
     }
     if (this.waiting === 0 || !this.#link.connected) this.#tellIdle();
   }
 
   /** What the message says; undefined when it cannot be sent now, or never. */
-  #load(queued: Queued): OutboxEntry | undefined {
+  #load(queued: Taken): OutboxEntry | undefined {
+    const { class: priority, seq } = queued;
     try {
-      const entry = this.#store.load(queued.class, queued.seq);
-      if (entry === undefined) this.#lost(queued);
+      const entry = this.#store.load(priority, seq);
+      if (entry === undefined) {
+        this.#inFlight++;
+        this.#giveUp(queued, 'a message was damaged on the disk');
+      }
       return entry;
     } catch (error) {
       this.#log.error('the disk does not give a message; it is asked again', {
-        ...queued,
+        class: priority,
+        seq,
         error: (error as Error).message,
       });
       this.#unread.push(queued);
@@ -210,18 +253,10 @@ export class Outbox implements Publisher {
     if (this.#closed) return;
     this.#retry ??= this.#clock.after(RETRY, () => {
       this.#retry = undefined;
+      this.#gapsLater = false;
       for (const queued of this.#unread.splice(0)) this.#queue.restore(queued);
       this.#drain();
     });
-  }
-
-  /** A message was damaged on the disk: the receiver is told what it misses. */
-  #lost(queued: Queued): void {
-    const reference = this.#store.reference(queued.class, queued.seq);
-    // Evicted while the disk was asked for it again: that was told.
-    if (reference === undefined) return;
-    this.#store.acknowledge(queued.class, queued.seq);
-    this.#tellGaps([reference], 'a message was damaged on the disk');
   }
 
   #send(entry: OutboxEntry): Promise<void> {
@@ -239,26 +274,38 @@ export class Outbox implements Publisher {
   #acknowledged({ class: priority, seq }: Queued): void {
     this.#inFlight--;
     this.#store.acknowledge(priority, seq);
+    this.#gaps.arrived(priority, seq);
     this.#drain();
   }
 
-  #failed(queued: Queued, kind: string, error: unknown): void {
-    this.#inFlight--;
+  #failed(queued: Queued, error: unknown): void {
     const retriable = !(error instanceof VigieError) || factOf(error.code).retriable;
     if (!retriable) {
-      this.#log.error('a message that can never be sent was dropped', {
-        kind,
-        seq: queued.seq,
-        error: (error as Error).message,
-      });
-      this.#store.acknowledge(queued.class, queued.seq);
-      this.#drain();
-    } else {
-      this.#queue.restore(queued);
-      // A broker that refuses without closing is asked again later; a lost link calls linkUp when it is back.
-      if (this.#link.connected) this.#drainLater();
+      this.#giveUp(queued, `the broker will never take a message: ${(error as Error).message}`);
+      return;
     }
-    if (!this.#link.connected) this.#tellIdle();
+    this.#inFlight--;
+    // The broker may have it: were it evicted now, a number might be said to be lost that is not.
+    this.#queue.hold(queued);
+    // A broker that refuses without closing is asked again later; a lost link calls linkUp when it is back.
+    if (this.#link.connected) this.#drainLater();
+    else this.#tellIdle();
+  }
+
+  /** A message that was taken can never be sent: it is forgotten when it is on disk that the receiver is to be told. */
+  #giveUp(queued: Queued, why: string): void {
+    const { class: priority, seq } = queued;
+    const reference = this.#store.reference(priority, seq);
+    if (reference !== undefined) {
+      const { kind } = reference;
+      this.#log.error(why, { kind, class: priority, seq });
+      if (kind === 'gap') this.#tellGapsLater();
+      this.#gaps.note(reference);
+    }
+    const forget = () => this.#acknowledged(queued);
+    const noted = this.#store.volatile === true ? Promise.resolve() : this.#commit();
+    // Refused or not, which was logged: a message that cannot be sent must not stay.
+    noted.then(forget, forget);
   }
 
   #tellIdle(): void {
@@ -267,41 +314,46 @@ export class Outbox implements Publisher {
     for (const resolve of told) resolve();
   }
 
-  /** Makes room by dropping what matters least, and says so with a gap record. */
+  /** Makes room by dropping what matters least. What went is on disk with the message that needed the room. */
   #evict(): void {
-    if (this.#evicting) return;
-    const dropped: OutboxReference[] = [];
+    const dropped: Record<string, number> = {};
     while (this.#store.bytes > this.#options.limit * ROOM) {
       const queued = this.#queue.evict();
       if (queued === undefined) break;
       const reference = this.#store.reference(queued.class, queued.seq);
       if (reference === undefined) continue;
-      dropped.push(reference);
+      const { kind } = reference;
+      this.#gaps.note(reference);
       this.#store.acknowledge(queued.class, queued.seq);
+      dropped[kind] = (dropped[kind] ?? 0) + 1;
     }
-    this.#tellGaps(dropped, 'the outbox is full: the oldest messages of the lowest class were dropped');
+    if (Object.keys(dropped).length === 0) return;
+    this.#log.warn('the outbox is full: the oldest messages of the lowest class were dropped', dropped);
   }
 
-  /** Puts a gap record for each kind of which messages will never come. */
-  #tellGaps(references: readonly OutboxReference[], why: string): void {
-    const lost = new Map<Kind, { class: number; count: number; bytes: number; from: number; to: number }>();
-    for (const { class: priority, at, bytes, ...reference } of references) {
-      const kind = reference.kind as Kind;
-      const gap = lost.get(kind) ?? { class: priority, count: 0, bytes: 0, from: at, to: at };
-      gap.count++;
-      gap.bytes += bytes;
-      gap.from = Math.min(gap.from, at);
-      gap.to = Math.max(gap.to, at);
-      lost.set(kind, gap);
-    }
-    this.#evicting = true;
-    try {
-      for (const [kind, gap] of lost) {
-        this.#log.warn(why, { kind, ...gap });
-        this.put('gap', { lost: kind, ...gap });
+  /**
+   * Puts a gap message for each kind of which messages will never come. While one waits, nothing more is told: however
+   * long the car is out of reach and however much goes, gap messages take no room that others need.
+   */
+  #tellGaps(): void {
+    if (this.#closed || !this.#link.connected || this.#gapsLater || this.#gaps.underway > 0) return;
+    const gaps = this.#gaps.take();
+    if (gaps.length === 0) return;
+    for (const gap of gaps) {
+      try {
+        this.#gaps.tell(this.#append('gap', gap, {}), gap);
+      } catch (error) {
+        this.#log.error('a gap cannot be told', { lost: gap.lost, error: (error as Error).message });
+        this.#gaps.add(gap);
+        this.#tellGapsLater();
       }
-    } finally {
-      this.#evicting = false;
     }
+    this.#commitSoon();
+  }
+
+  /** A broker that refuses every message would otherwise be told of each refusal, for ever. */
+  #tellGapsLater(): void {
+    this.#gapsLater = true;
+    this.#drainLater();
   }
 }

@@ -4,7 +4,12 @@ export interface Queued {
   readonly seq: number;
 }
 
-/** Sequence numbers with the index of the first that is not yet taken, so that taking costs nothing. */
+/** A message that was taken, and whether it may not be evicted when it is put back. */
+export interface Taken extends Queued {
+  readonly held: boolean;
+}
+
+/** Sequence numbers, ascending, with the index of the first that is not yet taken, so that taking costs nothing. */
 interface Line {
   numbers: number[];
   from: number;
@@ -18,14 +23,16 @@ export class SendQueue {
   #size = 0;
   readonly #front: Queued[] = [];
   readonly #classes: Line[] = [];
+  /** By class: those that are not evicted. */
+  readonly #held: Line[] = [];
 
   get size(): number {
     return this.#size;
   }
 
-  push({ class: priority, seq }: Queued): void {
+  push(queued: Queued): void {
     this.#size++;
-    this.#line(priority).numbers.push(seq);
+    lineOf(this.#classes, queued.class).numbers.push(queued.seq);
   }
 
   pushFirst({ class: priority, seq }: Queued): void {
@@ -33,29 +40,29 @@ export class SendQueue {
     this.#front.push({ class: priority, seq });
   }
 
-  /** Puts back what was taken and not acknowledged, at its place. */
-  restore({ class: priority, seq }: Queued): void {
+  /** Puts at its place one that is not to be evicted: it may have arrived already, or tells what was evicted. */
+  hold({ class: priority, seq }: Queued): void {
     this.#size++;
-    const line = this.#line(priority);
-    // Mostly it comes before all that wait: it was the first when it was taken.
-    if (line.from > 0 && !(line.numbers[line.from]! < seq)) {
-      line.numbers[--line.from] = seq;
-      return;
-    }
-    let place = line.numbers.length;
-    while (place > line.from && line.numbers[place - 1]! > seq) place--;
-    line.numbers.splice(place, 0, seq);
+    insert(lineOf(this.#held, priority), seq);
   }
 
-  take(): Queued | undefined {
+  /** Puts back what was taken and not sent, at its place and as it was. */
+  restore({ held, ...queued }: Taken): void {
+    this.#size++;
+    insert(lineOf(held ? this.#held : this.#classes, queued.class), queued.seq);
+  }
+
+  take(): Taken | undefined {
     const first = this.#front.shift();
     if (first !== undefined) {
       this.#size--;
-      return first;
+      return { ...first, held: true };
     }
-    for (let priority = 0; priority < this.#classes.length; priority++) {
-      const seq = this.#advance(this.#classes[priority]!);
-      if (seq !== undefined) return { class: priority, seq };
+    for (let priority = 0; priority < Math.max(this.#classes.length, this.#held.length); priority++) {
+      const [line, kept] = [lineOf(this.#classes, priority), lineOf(this.#held, priority)];
+      const held = head(kept) < head(line);
+      const seq = this.#advance(held ? kept : line);
+      if (seq !== undefined) return { class: priority, seq, held };
     }
     return undefined;
   }
@@ -81,9 +88,24 @@ export class SendQueue {
     }
     return seq;
   }
+}
 
-  #line(priority: number): Line {
-    while (this.#classes.length <= priority) this.#classes.push({ numbers: [], from: 0 });
-    return this.#classes[priority]!;
+function head({ numbers, from }: Line): number {
+  return numbers[from] ?? Number.POSITIVE_INFINITY;
+}
+
+function insert(line: Line, seq: number): void {
+  // Mostly it comes before all that wait: it was the first when it was taken.
+  if (line.from > 0 && !(line.numbers[line.from]! < seq)) {
+    line.numbers[--line.from] = seq;
+    return;
   }
+  let place = line.numbers.length;
+  while (place > line.from && line.numbers[place - 1]! > seq) place--;
+  line.numbers.splice(place, 0, seq);
+}
+
+function lineOf(lines: Line[], priority: number): Line {
+  while (lines.length <= priority) lines.push({ numbers: [], from: 0 });
+  return lines[priority]!;
 }

@@ -141,8 +141,12 @@ describe('outbox', () => {
     link.refuse();
     await turn();
     expect(sent()).toEqual(['remote 0', 'remote 1']);
-    expect([...store.entries()].map(({ seq }) => seq)).toEqual([1]);
+    expect([...store.entries()].map(({ kind, seq }) => `${kind} ${seq}`)).toEqual(['remote 1', 'gap 0']);
     expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    link.acknowledge();
+    await turn();
+    const gap = decodeMessage(link.published[2]!.payload);
+    expect(gap.body).toMatchObject({ class: 0, lost: 'remote', count: 1, numbers: [[0, 0]] });
   });
 
   test('a broker that refuses for now is asked again', async () => {
@@ -212,7 +216,7 @@ describe('outbox', () => {
     expect(sent().filter((line) => line.startsWith('waypoint'))).toEqual(['waypoint 0', 'waypoint 2']);
     const [gap] = link.published.map(({ payload }) => decodeMessage(payload)).filter(({ kind }) => kind === 'gap');
     const { at, bytes } = damaged as { at: number; bytes: number };
-    expect(gap?.body).toEqual({ lost: 'waypoint', class: 4, count: 1, bytes, from: at, to: at });
+    expect(gap?.body).toEqual({ lost: 'waypoint', class: 4, count: 1, bytes, from: at, to: at, numbers: [[1, 1]] });
     expect([outbox.waiting, [...store.entries()].length]).toEqual([0, 0]);
   });
 

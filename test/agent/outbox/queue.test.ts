@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Queued, SendQueue } from '../../../agent/outbox/queue.ts';
+import { type Queued, SendQueue, type Taken } from '../../../agent/outbox/queue.ts';
 
 const entry = (priority: number, seq: number): Queued => ({ class: priority, seq });
 
@@ -11,7 +11,7 @@ describe('send queue', () => {
         const queue = new SendQueue();
         const next = [0, 0, 0, 0, 0, 0];
         let model: Queued[] = [];
-        let taken: Queued[] = [];
+        let taken: Taken[] = [];
         for (const [priority, put] of steps) {
           if (put) {
             const seq = next[priority] as number;
@@ -23,11 +23,11 @@ describe('send queue', () => {
             model.sort((a, b) => a.class - b.class || a.seq - b.seq);
             const expected = model.shift();
             const got = queue.take();
-            expect(got).toEqual(expected);
+            expect(got).toEqual(expected && { ...expected, held: false });
             if (got !== undefined) taken.push(got);
             if (priority === 0) {
               for (const one of taken) queue.restore(one);
-              model = [...model, ...taken];
+              model = [...model, ...taken.map(({ class: its, seq }) => entry(its, seq))];
               taken = [];
             }
           }
@@ -42,9 +42,9 @@ describe('send queue', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(40), fc.infiniteStream(fc.nat()), (count, more, random) => {
         const queue = new SendQueue();
         for (let seq = 0; seq < count; seq++) queue.push(entry(1, seq));
-        const taken = Array.from({ length: (random.next().value % count) + 1 }, () => queue.take() as Queued);
+        const taken = Array.from({ length: (random.next().value % count) + 1 }, () => queue.take() as Taken);
         for (let seq = count; seq < count + more; seq++) queue.push(entry(1, seq));
-        while (taken.length > 0) queue.restore(taken.splice(random.next().value % taken.length, 1)[0] as Queued);
+        while (taken.length > 0) queue.restore(taken.splice(random.next().value % taken.length, 1)[0] as Taken);
         const all = Array.from({ length: count + more }, () => queue.take()?.seq);
         expect(all).toEqual(Array.from({ length: count + more }, (_, seq) => seq));
         expect(queue.size).toBe(0);

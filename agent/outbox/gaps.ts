@@ -1,0 +1,136 @@
+/** What will never be sent and has not yet been told to a receiver that acknowledged it. */
+import { classOf } from '../../protocol/classes.ts';
+import type { Gap } from '../../protocol/schema/gap.ts';
+import { type Kind, kinds } from '../../protocol/schema/kind.ts';
+import type { OutboxReference } from '../ports.ts';
+import { type Run, Runs } from './runs.ts';
+
+/** The class whose numbers gap messages have. */
+const GAP_CLASS = classOf('gap');
+
+type Loss = Pick<Gap, 'count' | 'bytes' | 'from' | 'to'>;
+
+/** What was given up of a class. */
+interface Tally {
+  readonly numbers: Runs;
+  readonly losses: Map<Kind, Loss>;
+}
+
+/** As it is kept between two starts. */
+interface Kept {
+  readonly untold: readonly Gap[];
+  readonly told: readonly (readonly [seq: number, gap: Gap])[];
+}
+
+/**
+ * Every number that is given up is noted here until the gap message that tells of it has been acknowledged. So what a
+ * gap message says outlives the message: one that is damaged or refused gives back what it was to tell.
+ */
+export class Gaps {
+  readonly #untold = new Map<number, Tally>();
+  /** What the gap messages say that wait or are on their way, by their number. */
+  readonly #told = new Map<number, Gap>();
+
+  /** Gap messages that are still to be made. */
+  get untold(): number {
+    let untold = 0;
+    for (const { losses } of this.#untold.values()) untold += losses.size;
+    return untold;
+  }
+
+  /** Gap messages that wait or are on their way. */
+  get underway(): number {
+    return this.#told.size;
+  }
+
+  /** Notes a message that will never be sent; what was noted before changes nothing. */
+  note({ class: priority, seq, kind, at, bytes }: OutboxReference): void {
+    if (this.has({ class: priority, seq })) return;
+    if (priority === GAP_CLASS) this.#takeBack(seq);
+    this.add({ class: priority, lost: kind as Kind, count: 1, bytes, from: at, to: at, numbers: [[seq, seq]] });
+  }
+
+  /** Whether the message was given up. */
+  has({ class: priority, seq }: Pick<OutboxReference, 'class' | 'seq'>): boolean {
+    if (this.#untold.get(priority)?.numbers.has(seq) === true) return true;
+    for (const { class: its, numbers = [] } of this.#told.values()) {
+      if (its === priority && numbers.some(([first, last]) => first <= seq && seq <= last)) return true;
+    }
+    return false;
+  }
+
+  /** Adds what a gap message could have said. */
+  add({ class: priority, lost, numbers = [], ...loss }: Gap): void {
+    const { numbers: runs, losses } = this.#tally(priority);
+    for (const [first, last] of numbers) runs.add(first, last);
+    const before = losses.get(lost);
+    losses.set(lost, before === undefined ? loss : both(before, loss));
+  }
+
+  /** What is still to be told, one gap for each kind. Whoever takes it says with {@link tell} what became of it. */
+  take(): Gap[] {
+    const gaps = [...this.#gaps()];
+    this.#untold.clear();
+    return gaps;
+  }
+
+  /** The gap message with this number tells it. */
+  tell(seq: number, gap: Gap): void {
+    this.#told.set(seq, gap);
+  }
+
+  /** The message with this number has arrived: if it was a gap message, what it told is known. */
+  arrived(priority: number, seq: number): void {
+    if (priority === GAP_CLASS) this.#told.delete(seq);
+  }
+
+  /** Data for {@link restore}; undefined when nothing was given up. */
+  state(): Kept | undefined {
+    if (this.#untold.size === 0 && this.#told.size === 0) return undefined;
+    return { untold: [...this.#gaps()], told: [...this.#told] };
+  }
+
+  /** Takes up what {@link state} gave; a gap message that does not wait any more was acknowledged. */
+  restore(state: unknown, waits: (priority: number, seq: number) => boolean): void {
+    const { untold, told } = state as Kept;
+    for (const gap of untold) if (isGap(gap)) this.add(gap);
+    for (const [seq, gap] of told) if (isGap(gap) && waits(GAP_CLASS, seq)) this.tell(seq, gap);
+  }
+
+  #takeBack(seq: number): void {
+    const gap = this.#told.get(seq);
+    if (gap === undefined) return;
+    this.#told.delete(seq);
+    this.add(gap);
+  }
+
+  *#gaps(): Generator<Gap> {
+    for (const [priority, { numbers, losses }] of this.#untold) {
+      const runs: Run[] = [...numbers.all];
+      for (const [lost, loss] of losses) yield { class: priority, lost, ...loss, numbers: runs };
+    }
+  }
+
+  #tally(priority: number): Tally {
+    let tally = this.#untold.get(priority);
+    if (tally === undefined) {
+      tally = { numbers: new Runs(), losses: new Map() };
+      this.#untold.set(priority, tally);
+    }
+    return tally;
+  }
+}
+
+function both(a: Loss, b: Loss): Loss {
+  return {
+    count: a.count + b.count,
+    bytes: a.bytes + b.bytes,
+    from: Math.min(a.from, b.from),
+    to: Math.max(a.to, b.to),
+  };
+}
+
+/** Whether it is what this version keeps: another may have kept something else. */
+function isGap(gap: Gap): boolean {
+  return kinds.includes(gap.lost) && [gap.class, gap.count, gap.bytes, gap.from, gap.to].every(Number.isSafeInteger);
+}
