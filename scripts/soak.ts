@@ -32,7 +32,7 @@ const { account, troubles, link, samples, faults, took } = await runSoak({
   speed,
   every: 240_000,
   outage: { at: 19 * HOUR + HOUR / 2, lasts: 0.6 * HOUR },
-  limit: 10_000,
+  limit: 4_000,
   seed,
   progress,
 });

@@ -78,6 +78,17 @@ export class Account {
     for (const [key, { kind, at, bytes }] of this.#put) {
       if (!this.#arrived.has(key)) add(missing, kind, { count: 1, bytes, from: at, to: at });
     }
+    const numbers = new Set<string>();
+    for (const { class: priority, numbers: runs = [] } of this.gaps) {
+      for (const [first, last] of runs) for (let seq = first; seq <= last; seq++) numbers.add(`${priority}/${seq}`);
+    }
+    for (const key of this.#put.keys()) {
+      const arrived = this.#arrived.has(key);
+      if (arrived === numbers.has(key))
+        this.faults.push(`${key} is ${arrived ? 'both' : 'neither'} received and in a gap`);
+      numbers.delete(key);
+    }
+    for (const key of numbers) this.faults.push(`${key} is in a gap record and was never put`);
     const told = new Map<string, Missing>();
     for (const gap of this.gaps) add(told, gap.lost, gap);
     for (const kind of new Set([...missing.keys(), ...told.keys()])) {

@@ -39,7 +39,7 @@ export class Hearing {
     const changed = new Set(this.#changed);
     const repeated = new Set<Slot>();
     for (const slot of watched) {
-      if (!changed.has(slot) && (this.#repeated.has(slot) || this.#readSince(slot, now))) repeated.add(slot);
+      if (!changed.has(slot) && (this.#readSince(slot, now) || this.#readSoon(slot))) repeated.add(slot);
     }
     this.#changed.clear();
     this.#repeated.clear();
@@ -53,11 +53,7 @@ export class Hearing {
 
   state(): { since: number | null; changed: string[]; repeated: string[] } {
     const since = this.#since;
-    const repeated = watched.filter((slot) => {
-      if (this.#changed.has(slot)) return false;
-      if (this.#repeated.has(slot)) return true;
-      return since !== null && (this.#readSince(slot, since) || this.#readSince(slot, since + AHEAD));
-    });
+    const repeated = watched.filter((slot) => !this.#changed.has(slot) && this.#readSoon(slot));
     return { since, changed: paths(this.#changed), repeated: paths(repeated) };
   }
 
@@ -65,6 +61,16 @@ export class Hearing {
     this.#since = kept.since;
     fill(this.#changed, kept.changed);
     fill(this.#repeated, kept.repeated);
+  }
+
+  /**
+   * Read in the second or two after the last look, or known to be from an earlier run. After the clock has stepped back
+   * such a reading is not fresh any more, and yet it was heard.
+   */
+  #readSoon(slot: Slot): boolean {
+    const since = this.#since;
+    if (this.#repeated.has(slot)) return true;
+    return since !== null && (this.#readSince(slot, since) || this.#readSince(slot, since + AHEAD));
   }
 
   /** Fresh at `now`, and not read yet just before the last look: a reading may be of the same moment as that. */

@@ -143,6 +143,15 @@ function play(
   return rig;
 }
 
+/** What was read again and unchanged just before the clock stepped back was heard all the same. */
+const repeatedBeforeStep: Event[] = [
+  { kind: 'say', after: 2167, says: { 'energies.Fuel.extension.fuel.consumptions.total': 1001.5 } },
+  { kind: 'silence', seconds: 49 },
+  { kind: 'say', after: 1271, says: { 'kinetic.speed': 0, 'energies.Fuel.extension.fuel.consumptions.total': 1001.5 } },
+  { kind: 'step', by: -9_029_963 },
+  { kind: 'phase', seconds: 43, says: {}, speed: 59, top: 8 },
+];
+
 describe('any history', () => {
   test('gives trips that satisfy their schema, do not overlap, and run forward', () => {
     let made = 0;
@@ -205,7 +214,7 @@ describe('any history', () => {
         made += whole.trips.length;
         expect(play(events, new Set(cuts)).put).toEqual(whole.put);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[repeatedBeforeStep, [55]]] },
     );
     expect(made).toBeGreaterThan(100);
   });
