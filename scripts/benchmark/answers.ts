@@ -16,6 +16,13 @@ export async function answer(work: Work): Promise<void> {
       console.log(await work.check());
       continue;
     }
+    if (request === 'cost') {
+      const before = process.cpuUsage();
+      await work.round();
+      const { user, system } = process.cpuUsage(before);
+      console.log(String((user + system) * 1000));
+      continue;
+    }
     await work.ready?.();
     const from = process.hrtime.bigint();
     await work.round();

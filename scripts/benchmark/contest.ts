@@ -6,6 +6,7 @@
  *
  *     check   does the work once, apart from the clock, and says what came out: equal work gives equal text
  *     round   does the work once and says how many nanoseconds it took
+ *     cost    does the work once and says how many nanoseconds of processor time it took
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

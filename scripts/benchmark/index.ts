@@ -2,9 +2,9 @@
  * `npm run benchmark`: measures this project beside what it is to be measured by, in the same run, prints the
  * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
  *
- *     npm run benchmark                 everything, about two minutes
- *     npm run benchmark -- --quick      less work, under a minute; nothing is written
- *     npm run benchmark -- decode       one section; nothing is written
+ *     npm run benchmark                 everything, some ten minutes
+ *     npm run benchmark -- --quick      less work, under three minutes; nothing is written
+ *     npm run benchmark -- decode       one section; the page is not written, its drawings are
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { decoding } from './decode.ts';
 import { footprint } from './footprint.ts';
+import { growing } from './growth.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
@@ -33,8 +34,10 @@ const sections: readonly Section[] = [
   storing,
   monitoring,
   footprint,
+  growing,
 ];
-const page = fileURLToPath(new URL('../../docs/performance.md', import.meta.url));
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const page = join(docs, 'performance.md');
 
 const { values: options, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false } },
@@ -69,6 +72,8 @@ try {
     for (const table of await section.run(size, scratch)) {
       console.log(markdown(table));
       parts.push(markdown(table));
+      if (!options.quick && table.drawing !== undefined)
+        writeFileSync(join(docs, table.drawing.file), table.drawing.svg);
     }
   }
 } finally {

@@ -19,6 +19,14 @@ export interface Table {
   readonly rows: readonly Row[];
   /** Sentences under the table: what was made sure of, what was left out and why. */
   readonly notes: readonly string[];
+  /** A drawing beside the page. */
+  readonly drawing?: Drawing;
+}
+
+export interface Drawing {
+  /** Name of the file in docs/. */
+  readonly file: string;
+  readonly svg: string;
 }
 
 export interface Section {
@@ -41,5 +49,6 @@ export function markdown(table: Table): string {
     ...table.rows.map((row) => `| ${row.cells.join(' | ')} |`),
   ];
   if (table.notes.length > 0) lines.push('', ...table.notes.map((note) => `- ${note}`));
+  if (table.drawing !== undefined) lines.push('', `![${table.title}](${table.drawing.file})`);
   return `${lines.join('\n')}\n`;
 }
