@@ -32,6 +32,21 @@ describe('the pages are true', () => {
     expect(folders('adapters').filter((name) => !named.includes(name))).toEqual([]);
   });
 
+  test('the architecture names every room of the core and of the adapters, and every file it names is there', () => {
+    const architecture = page('docs/architecture.md');
+    for (const room of ['agent', 'adapters']) {
+      const section = architecture.slice(architecture.indexOf(`| in \`${room}/\``)).split('\n\n')[0] ?? '';
+      const named = [...section.matchAll(/`([a-z-]+(?:\/|\.ts))`/g)].map(([, name]) => name as string);
+      expect(folders(room).filter((name) => !named.includes(`${name}/`))).toEqual([]);
+      for (const name of named) if (name !== `${room}/`) expect(existsSync(join(root, room, name)), name).toBe(true);
+    }
+    for (const [, path = ''] of architecture.matchAll(
+      /`((?:agent|adapters|protocol|commands|test)\/[a-z/-]+(?:\.ts)?)`/g,
+    )) {
+      expect(existsSync(join(root, path)), path).toBe(true);
+    }
+  });
+
   test('the README uses commands that exist', async () => {
     const { stdout } = await vigie('--help');
     const used = new Set([...page('README.md').matchAll(/npx vigie ([a-z]+)/g)].map(([, name]) => name as string));
