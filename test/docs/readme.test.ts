@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { classes } from '../../protocol/classes.ts';
 import { errors } from '../../protocol/errors.ts';
+import { kinds } from '../../protocol/schema/kind.ts';
+import { downKinds } from '../../protocol/topics.ts';
 import { vigie } from '../rig/bench.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -110,6 +112,15 @@ describe('the pages are true', () => {
   test('the wire format page lists the priority classes as they are', () => {
     const text = page('docs/wire-format.md');
     for (const [index, { kinds }] of classes.entries()) expect(text).toContain(`| ${index} | ${kinds.join(', ')} |`);
+  });
+
+  test('the wire format page lists the kinds of both directions', () => {
+    const row = (direction: string): string =>
+      new RegExp(`^\\| \`vigie/1/\\{vin\\}/${direction}/\\{kind\\}\`.*$`, 'm').exec(page('docs/wire-format.md'))?.[0] ??
+      '';
+    const named = (text: string): string[] => text.split(/[^a-z]+/);
+    expect(named(row('up'))).toEqual(expect.arrayContaining([...kinds]));
+    expect(named(row('down'))).toEqual(expect.arrayContaining([...downKinds]));
   });
 
   test('no error code is dead', () => {
