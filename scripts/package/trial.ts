@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -53,7 +53,9 @@ try {
   for (const target of wanted) {
     const executable = join(scratch, `vigie-linux-${target.name}`);
     await makeExecutable(target, executable);
-    await check(`${target.name}: runs the bench and is commanded`, () => bench(target, executable));
+    await check(`${target.name}: runs the bench, is commanded and shows its interface`, () =>
+      bench(target, executable),
+    );
     if (target.arch !== process.arch) continue;
     await check(`${target.name}: is installed into a minimal Debian, runs, and is purged without a trace`, async () =>
       installed(target, executable),
@@ -68,17 +70,19 @@ process.exitCode = failed === 0 ? 0 : 1;
 async function bench(target: Target, executable: string): Promise<void> {
   const data = join(scratch, `data-${target.name}`);
   const [program, ...args] = runner(target, executable) as [string, ...string[]];
-  const child = spawn(program, [...args, 'bench', '--scenario', 'parked', '--port', '0', '--data', data], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const options = ['--scenario', 'parked', '--port', '0', '--http', '0', '--data', data];
+  const child = spawn(program, [...args, 'bench', ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   try {
-    await new Promise<void>((resolve, reject) => {
+    const url = await new Promise<string>((resolve, reject) => {
+      let address: string | undefined;
       createInterface({ input: child.stdout }).on('line', (line) => {
-        if (/^published .*\/up\/status/.test(line)) resolve();
+        address ??= /^The HTTP interface: (.*)\/docs for people/.exec(line)?.[1];
+        if (address !== undefined && /^published .*\/up\/status/.test(line)) resolve(address);
       });
       ended.then(([status]) => reject(new Error(`the bench ended with ${status}`)), reject);
     });
+    await documents(url);
     for (const word of ['lock', 'unlock']) {
       const { status, stdout, stderr } = await vigie(
         'send',
@@ -99,6 +103,22 @@ async function bench(target: Target, executable: string): Promise<void> {
   }
   const [status] = await ended;
   assert.equal(status, 0, 'it does not end in order');
+}
+
+/** The document of the HTTP interface and the page for people come out of the executable as they went in. */
+async function documents(url: string): Promise<void> {
+  const served = async (path: string): Promise<Buffer> => {
+    const answer = await fetch(url + path);
+    assert.equal(answer.status, 200, path);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  const openApi = readFileSync(join(root, 'protocol/generated/openapi.json'), 'utf8');
+  assert.deepEqual(JSON.parse((await served('/openapi.json')).toString()), JSON.parse(openApi));
+  assert.match((await served('/docs')).toString(), /swagger-ui-bundle\.js/);
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    const file = readFileSync(join(root, 'node_modules/swagger-ui-dist', name));
+    assert.ok(file.equals(await served(`/docs/${name}`)), name);
+  }
 }
 
 function installed(target: Target, executable: string): void {

@@ -42,7 +42,23 @@ export const late: readonly string[] = ['can', 'can-raw', 'can-isotp', 'can-dev'
 /** Programs of busybox that the scripts of the unit call. */
 const applets = [
   ...['sh', 'mount', 'umount', 'findfs', 'modprobe', 'ip', 'ifconfig', 'stty', 'sleep', 'cat', 'echo', 'kill', 'ps'],
-  ...['sync', 'poweroff', 'mkdir', 'sed', 'grep', 'tail', 'ls', 'killall', 'pidof', 'date', 'rm', 'free', 'setsid'],
+  ...[
+    'sync',
+    'poweroff',
+    'mkdir',
+    'sed',
+    'grep',
+    'tail',
+    'ls',
+    'killall',
+    'pidof',
+    'date',
+    'rm',
+    'free',
+    'setsid',
+    'wget',
+    'cmp',
+  ],
 ];
 
 /**

@@ -1,12 +1,14 @@
 /**
- * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [--cuts N] [--console]]`: the executable of an architecture on an
- * emulated unit with a real kernel and a CAN bus (arm64 when none is named). It reads what canplayer, cangen and
- * isotpsend send, publishes to a Mosquitto beside it, is commanded, loses its interface, and then loses power N times
- * (10 when not given) while the cloud outside keeps count. `service`: a whole Debian with systemd and our package, whose
- * service is watched, hangs and crashes. `--console` shows what the unit says. Its last line is `N passed, N failed, N
- * skipped`; the exit status is 0 when none failed. As root on Debian it installs what is missing; Debian's packages for
- * the unit are fetched the first time.
+ * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [--cuts N] [--load RATE] [--seconds N] [--console]]`: the
+ * executable of an architecture on an emulated unit with a real kernel and a CAN bus (arm64 when none is named). It reads
+ * what canplayer, cangen and isotpsend send, publishes to a Mosquitto beside it, is commanded, loses its interface, and
+ * then loses power N times (10 when not given) while the cloud outside keeps count. `--load`: RATE frames a second on
+ * four buses for N seconds (60 when not given) before that, of which none may be lost. `service`: a whole Debian with
+ * systemd and our package, whose service is watched, hangs and crashes. `--console` shows what the unit says. Its last
+ * line is `N passed, N failed, N skipped`; the exit status is 0 when none failed. As root on Debian it installs what is
+ * missing; Debian's packages for the unit are fetched the first time.
  */
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +25,7 @@ import { cutPower, LINK_UP } from './cuts.ts';
 import { makeDebian } from './debian.ts';
 import { type Disks, makeCar, makeDisks } from './disks.ts';
 import { distributionFor } from './distribution.ts';
+import { load, type Outcome, recorded, writeLoad } from './load.ts';
 import { Machine } from './machine.ts';
 import { type Platform, platformNamed, platforms } from './platforms.ts';
 import { scenario } from './scenario.ts';
@@ -32,18 +35,26 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const began = performance.now();
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { cuts: { type: 'string', default: '10' }, console: { type: 'boolean', default: false } },
+  options: {
+    cuts: { type: 'string', default: '10' },
+    load: { type: 'string', default: '0' },
+    seconds: { type: 'string', default: '60' },
+    console: { type: 'boolean', default: false },
+  },
 });
 Machine.shown = values.console;
 // What was started and made goes with this process, whoever ends it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-const cuts = Number(values.cuts);
+const [cuts, rate, seconds] = [Number(values.cuts), Number(values.load), Number(values.seconds)];
 const known = [...platforms.map(({ name }) => name), 'service'];
 const wanted = positionals.length === 0 ? ['arm64'] : positionals;
 let [passed, failed] = [0, 0];
 
-if (!Number.isInteger(cuts) || cuts < 0 || wanted.some((name) => !known.includes(name))) {
-  console.error(`usage: npm run test:tcu -- [${known.join('] [')}] [--cuts N] [--console]`);
+if (
+  [cuts, rate / 4, seconds].some((count) => !Number.isInteger(count) || count < 0) ||
+  wanted.some((name) => !known.includes(name))
+) {
+  console.error(`usage: npm run test:tcu -- [${known.join('] [')}] [--cuts N] [--load RATE [--seconds N]] [--console]`);
   process.exitCode = 2;
 } else {
   for (const name of wanted) await check(`${name}: the test`, () => inFolder(name));
@@ -60,6 +71,7 @@ async function inFolder(name: string): Promise<void> {
     mkdirSync(join(folder, 'keys'));
     await Cloud.makeKey(join(folder, 'keys'));
     makeCar(join(folder, 'car'), join(folder, 'keys/trust.json'));
+    if (rate > 0) writeLoad(join(folder, 'car'), rate, seconds);
     await (name === 'service' ? asService(folder) : run(platformNamed(name), folder));
   } finally {
     process.off('exit', remove);
@@ -123,7 +135,28 @@ async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise
   }
   await cloud.close();
   await machine.run('killall vigie; while pidof vigie >/dev/null; do sleep 0.2; done; rm -r /data/records');
+  if (rate > 0) {
+    // The car would add frames of its own.
+    await machine.run('killall car canplayer cangen candump; true');
+    await underLoad(platform, machine);
+  }
   await machine.powerOff();
+}
+
+async function underLoad({ name }: Platform, machine: Machine): Promise<void> {
+  let outcome: Outcome | undefined;
+  await check(
+    `${name}: ${rate} frames/s on four buses for ${seconds} s: each is read, or reported as lost`,
+    async () => {
+      outcome = await load(machine, rate, seconds);
+      const { sent, read, dropped, lasted } = outcome;
+      tell(`${sent} frames in ${lasted} s: ${read} read, ${dropped} dropped`);
+    },
+  );
+  await check(`${name}: none is lost, and each is as it was sent`, async () => {
+    assert.equal(outcome?.dropped, 0);
+    await recorded(machine);
+  });
 }
 
 async function withoutPower(platform: Platform, disks: Disks, keys: string): Promise<void> {

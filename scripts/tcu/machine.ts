@@ -36,6 +36,8 @@ export class Machine {
       ...['-drive', `if=none,id=${id},file=${file},format=raw,${mode}`],
       ...['-device', `virtio-blk-${platform.attached},drive=${id}`],
     ];
+    // Nothing is to be booted over the network.
+    const noRom = platform.attached === 'pci' ? ',romfile=' : '';
     const net = forward === undefined ? '' : `,hostfwd=tcp:127.0.0.1:${forward}-:1883`;
     const child = spawn(
       platform.emulator,
@@ -46,7 +48,7 @@ export class Machine {
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
         // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
-        ...['-netdev', `user,id=net${net}`, '-device', `virtio-net-${platform.attached},netdev=net`],
+        ...['-netdev', `user,id=net${net}`, '-device', `virtio-net-${platform.attached},netdev=net${noRom}`],
         ...['-device', `virtio-rng-${platform.attached}`],
         ...['-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
       ],
