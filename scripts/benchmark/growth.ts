@@ -45,7 +45,7 @@ counts: 1 is linear, 0 does not grow. In the drawing the dashed lines are linear
 };
 
 function signals(program: string, rounds: number, { frames }: Size): Growth {
-  const amounts = [64, 256, 1024, 4096, ...(frames >= 1_000_000 ? [16_384, 65_536] : [])];
+  const amounts = [64, 256, 1024, 4096, ...(frames >= 1_000_000 ? [16_384] : [])];
   const costs = each(amounts, rounds, (amount) => measure(program, 'signals', amount));
   return {
     title: 'Signals that a profile wants',

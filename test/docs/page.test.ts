@@ -26,10 +26,15 @@ Words between.
 \`\`\`text
 no output of it
 \`\`\`
+
+\`\`\`sh
+#!/bin/sh
+false
+\`\`\`
 `;
 
 test('a block is cut into commands as the shell would', () => {
-  const [first, second] = sessionsOf(page);
+  const [first, second, ...more] = sessionsOf(page);
   expect(first?.commands).toEqual([
     { line: 4, text: "cat > a <<'END'\n`b` # no comment\nEND", comment: '' },
     { line: 7, text: 'vigie check -p . \\\n  --format text   # Ctrl-C ends it', comment: 'Ctrl-C ends it' },
@@ -38,6 +43,7 @@ test('a block is cut into commands as the shell would', () => {
   expect(first?.printed).toBe('one … two');
   expect(second?.commands.map(({ line, text }) => [line, text])).toEqual([[20, 'true']]);
   expect(second?.printed).toBeUndefined();
+  expect(more).toEqual([]);
 });
 
 test('what does not end is refused', () => {

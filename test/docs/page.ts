@@ -1,7 +1,7 @@
 /**
  * What the pages have readers type. A block fenced as `sh` is typed as it stands and works; a block that follows it
- * fenced as `text` is what it prints, with `…` for what differs from run to run. Whatever needs a machine of the
- * reader's (root, hardware, a network) is indented and not fenced.
+ * fenced as `text` is what it prints, with `…` for what differs from run to run. A block that begins with `#!` is a file,
+ * and not typed. Whatever needs a machine of the reader's (root, hardware, a network) is indented and not fenced.
  */
 
 /** A fenced block of a page. */
@@ -51,7 +51,7 @@ export function sessionsOf(page: string): Session[] {
   const blocks = blocksOf(page);
   const lines = page.split('\n');
   return blocks.flatMap((block, index) => {
-    if (block.language !== 'sh') return [];
+    if (block.language !== 'sh' || block.text.startsWith('#!')) return [];
     const next = blocks[index + 1];
     const end = block.line + block.text.split('\n').length;
     const between = next === undefined ? [] : lines.slice(end, next.line - 2);
