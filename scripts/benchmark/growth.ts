@@ -31,7 +31,7 @@ the slope of a straight line through the logarithms of the upper half of the amo
 counts: 1 is linear, 0 does not grow. In the drawing the dashed lines are linear.`,
   async run(size, scratch) {
     const program = await bundle('growth-program.ts', scratch);
-    const rounds = Math.ceil(size.rounds / 4);
+    const rounds = Math.ceil(size.rounds / 6);
     const growths = [
       signals(program, rounds, size),
       monitors(await bundle('monitors-program.ts', scratch), rounds, size),
