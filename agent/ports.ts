@@ -311,8 +311,11 @@ export type ActionParameters = Readonly<Record<string, unknown>>;
 export interface Actuator {
   /** Those the profile names under `commands`, e.g. `doors.lock`. */
   readonly actions: ReadonlySet<string>;
-  /** Rejects with a VigieError when the action is unknown, its parameters do not fit, or the bus does not take it. */
-  actuate(action: string, parameters?: ActionParameters): Promise<void>;
+  /**
+   * Rejects with a VigieError when the action is unknown, its parameters do not fit, or the bus does not take it.
+   * `allowed` throws why the car must not be touched any more: what needs time to begin asks it again then.
+   */
+  actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void>;
 }
 
 /** Checks a signature; the key is one the car trusts. */

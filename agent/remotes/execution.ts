@@ -115,11 +115,15 @@ export class Execution {
     // A destination is handed over each time: that the last one arrived says nothing of this one.
     const anew = parameters !== undefined;
     if (!anew && confirmations.shown(rule.confirm)) return 'so already';
-    const refusal = this.#refuses(action) ?? allowed();
+    const forbids = (): Refusal | undefined => this.#refuses(action) ?? allowed();
+    const refusal = forbids();
     if (refusal !== undefined) return refusal;
     const ending = confirmations.wait(rule.confirm, rule.within, { ends: endsOf(action), anew });
     try {
-      await actuator.actuate(action, parameters);
+      await actuator.actuate(action, parameters, () => {
+        const meanwhile = forbids();
+        if (meanwhile !== undefined) throw new VigieError(meanwhile.code, meanwhile.detail);
+      });
     } catch (error) {
       // What is the matter with the car has a failure cause of its own; other errors are of the way to it.
       const known = error instanceof VigieError && error.fact.cause !== undefined;

@@ -37,9 +37,9 @@ export class UdsActuator implements Actuator {
 
   /**
    * Resolves when it was done, held for as long as the profile says, and given back.
-   * @throws VigieError `command.unsupported`, and as {@link DiagnosticSession.run} says
+   * @throws VigieError `command.unsupported`, as {@link DiagnosticSession.run} says, and what `allowed` throws
    */
-  async actuate(action: string, parameters?: ActionParameters): Promise<void> {
+  async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
     const command = this.#prepared.get(action);
     const requester = command === undefined ? undefined : this.#options.requesters.get(command.uds.bus);
     if (command === undefined || requester === undefined) {
@@ -55,7 +55,9 @@ export class UdsActuator implements Actuator {
     const { bus, address } = command.uds;
     const client = new UdsClient(requester, address, clock);
     const deadline = clock.monotonic() + command.within;
-    const session = new DiagnosticSession({ client, clock, log, signal: this.#stopping.signal, deadline });
+    const { signal } = this.#stopping;
+    const guard = allowed === undefined ? {} : { allowed };
+    const session = new DiagnosticSession({ client, clock, log, signal, deadline, ...guard });
     const line = `${bus} ${address.request} ${address.target ?? ''}`;
     const done = (this.#lines.get(line) ?? Promise.resolve()).then(() => session.run(action, command));
     const over = done.catch(() => undefined);

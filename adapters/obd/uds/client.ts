@@ -1,7 +1,7 @@
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { hexByte } from '../hex.ts';
-import { NEGATIVE } from '../negative-response.ts';
+import { NEGATIVE, PENDING } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
 import { NoAnswer, Refused } from './failures.ts';
 
@@ -23,8 +23,8 @@ const ANSWER = 500;
 /** Longest that a control unit may ask for by its own P2, ms. */
 const LONGEST_ANSWER = 5_000;
 /** Answers that were announced within (P2*), ms: what the standard gives, and the longest that may be asked for. */
-const PENDING = 5_000;
-const LONGEST_PENDING = 10_000;
+const ANNOUNCED = 5_000;
+const LONGEST_ANNOUNCED = 10_000;
 
 /** busyRepeatRequest: the same request is to come again (ISO 14229-1:2020 Table A.1). */
 const BUSY = 0x21;
@@ -46,7 +46,7 @@ export class UdsClient {
   readonly #address: DiagnosticAddress;
   readonly #clock: Clock;
   #timeout = ANSWER;
-  #pending = PENDING;
+  #pending = ANNOUNCED;
   #heard = Number.NEGATIVE_INFINITY;
 
   constructor(requester: UdsRequester, address: DiagnosticAddress, clock: Clock) {
@@ -68,7 +68,7 @@ export class UdsClient {
   /** The control unit told its own times, ms: until an answer (P2), and until one that it announced (P2*). */
   timing(answer: number, pending: number): void {
     this.#timeout = Math.min(answer + ANSWER, LONGEST_ANSWER);
-    this.#pending = Math.min(Math.max(PENDING, pending + ANSWER), LONGEST_PENDING);
+    this.#pending = Math.min(Math.max(ANNOUNCED, pending + ANSWER), LONGEST_ANNOUNCED);
   }
 
   /**
@@ -78,17 +78,16 @@ export class UdsClient {
    */
   async ask({ payload, echoed }: DiagnosticStep, { attempts = 1, until = 0 }: AskOptions = {}): Promise<Uint8Array> {
     for (let tried = 1, busy = 0; ; ) {
-      const answer = await this.#once(payload, Math.max(PENDING, until - this.#clock.monotonic()));
+      const answer = await this.#once(payload, Math.max(ANNOUNCED, until - this.#clock.monotonic()));
       if (answer !== undefined) {
         this.#heard = this.#clock.monotonic();
-        if (answer[0] !== NEGATIVE && matches(payload, answer, echoed)) return answer;
-        const response = answer[2] ?? 0;
-        if (answer[0] === NEGATIVE && (response !== BUSY || busy >= REPEATS)) throw new Refused(payload, response);
-        if (answer[0] === NEGATIVE) {
-          busy++;
+        if (matches(payload, answer, echoed)) return answer;
+        const response = refusalOf(payload, answer);
+        if (response === BUSY && busy++ < REPEATS) {
           await new Promise<void>((resolve) => this.#clock.after(BETWEEN, resolve));
           continue;
         }
+        if (response !== undefined) throw new Refused(payload, response);
       }
       if (tried++ >= attempts || this.#clock.monotonic() >= until) throw new NoAnswer(payload, answer);
     }
@@ -115,6 +114,11 @@ export class UdsClient {
       throw new VigieError('command.actuation', `service ${hexByte(payload[0] ?? 0)}: ${reason}`, { cause });
     }
   }
+}
+
+/** The code of a refusal of this request. An announcement that nothing followed is none: it may be done yet. */
+function refusalOf(request: Uint8Array, [first, service, response]: Uint8Array): number | undefined {
+  return first === NEGATIVE && service === request[0] && response !== PENDING ? response : undefined;
 }
 
 function matches(request: Uint8Array, answer: Uint8Array, echoed: number): boolean {

@@ -32,6 +32,8 @@ export interface SessionParts {
   readonly signal: AbortSignal;
   /** Monotonic ms after which nothing is begun any more. */
   readonly deadline: number;
+  /** Throws why nothing may be begun any more. */
+  readonly allowed?: () => void;
 }
 
 /** One command at one control unit: takes control, holds it, and always gives it back. */
@@ -49,7 +51,7 @@ export class DiagnosticSession {
    *
    * It resolves too where the control unit did not answer whether it has done what was asked: then the car shows it, or
    * does not.
-   * @throws VigieError when it was not done: what {@link UdsClient.ask} throws, `command.asleep` for a bus
+   * @throws VigieError when it was not done: what {@link UdsClient.ask} and `allowed` throw, `command.asleep` for a bus
    * that sleeps, `command.expired` when its time is over, `command.interrupted` when the agent stops; `command.actuation`
    * also when it has other results than those expected
    */
@@ -176,9 +178,10 @@ export class DiagnosticSession {
 
   /** @throws VigieError when nothing may be begun any more */
   #go(): void {
-    const { clock, deadline, signal } = this.#parts;
+    const { clock, deadline, signal, allowed } = this.#parts;
     if (signal.aborted) throw stopped();
     if (clock.monotonic() > deadline) throw new VigieError('command.expired', 'the time of the command is over');
+    allowed?.();
   }
 
   async #inTime(compute: (signal: AbortSignal) => Promise<Uint8Array>): Promise<Uint8Array> {

@@ -75,6 +75,8 @@ describe('what a control unit says', () => {
     ['nothing', Array<Manner>(6).fill('deaf'), /^command.unconfirmed: service 10: no whole answer/, 0],
     ['nothing to the key', ['proper', 'proper', 'mute'], /^command.unconfirmed: service 27/, 0],
     ['no seed', ['proper', { raw: Uint8Array.of(0x67, 3) }], /^command.unconfirmed: service 27: 6703/, 0],
+    ['no to something else', ['proper', { raw: Uint8Array.of(0x7f, 0x22, 0x11) }], undefined, 1],
+    ['half a refusal', ['proper', { raw: Uint8Array.of(0x7f, 0x27) }], undefined, 1],
     ['nothing once', ['deaf', 'proper', 'deaf'], undefined, 1],
   ];
   it.each(cases)('%s', async (_, manners, outcome, taken) => {
@@ -92,6 +94,26 @@ describe('what a control unit says', () => {
     expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
     expect(bench.unit.requests.filter((request) => request.startsWith('2FD01003'))).toHaveLength(1);
     expect(bench.log.lines).toMatchObject([{ level: 'warn', event: expect.stringContaining('did not answer') }]);
+  });
+
+  it('an announced answer that never comes is no refusal: what may be held is returned', async () => {
+    const bench = benchOf();
+    const never: Manner = { pending: 1, every: 1, kept: false };
+    expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', never])).toBeUndefined();
+    expect(bench.unit.requests.slice(-2)).toEqual(['2FD01000', '1001']);
+  });
+
+  it('a requester that takes the announcement for the answer does not pass for a refusal', async () => {
+    const { clock, log } = benchOf();
+    const asked: string[] = [];
+    const answers: Readonly<Record<number, number[]>> = { 16: [0x50, 3], 39: [0x67, 3, 0, 0], 47: [0x7f, 0x2f, 0x78] };
+    const request = async ({ payload }: { payload: Uint8Array }) => {
+      asked.push(Buffer.from(payload).toString('hex'));
+      return [{ id: 0x7ae, payload: Uint8Array.from(answers[payload[0] as number] ?? [0x7e, 0]) }];
+    };
+    const actuator = new UdsActuator({ commands, requesters: new Map([['body', { request }]]), clock, log });
+    expect((await settled(clock, actuator.actuate('lights.on'))).status).toBe('fulfilled');
+    expect(asked.filter((text) => text.startsWith('2fd01000'))).toHaveLength(3);
   });
 
   it('other results are a failure', async () => {
