@@ -4,7 +4,6 @@ import type { SystemClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
 import { ownKey, type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
-import { wakeAt } from '../adapters/schedule/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
@@ -17,11 +16,12 @@ import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
-import { type InterfaceOptions, startInterface } from './interface.ts';
+import type { InterfaceOptions } from './interface.ts';
 import type { CarService } from './service.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 import { idsOf, viewOf } from './view.ts';
+import { wakeLater } from './waking.ts';
 
 /** What a running agent is made of. */
 export interface CarOptions extends Ways {
@@ -104,7 +104,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
       records: store.records,
       ledger,
       deflate,
-      waker: wakeAt,
+      waker: wakeLater,
       rest: rest.set,
       traffic: () => link.bytes,
       link: {
@@ -147,7 +147,8 @@ export async function startCar(options: CarOptions): Promise<Car> {
   const served =
     http === undefined
       ? undefined
-      : await startInterface({
+      : // Only a car that serves it has its libraries in memory.
+        await (await import('./interface.ts')).startInterface({
           http,
           view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
           status: agent.status,

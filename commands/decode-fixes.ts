@@ -16,7 +16,7 @@ export async function isFixLog(path: string): Promise<boolean> {
  */
 export async function decodeFixes(path: string, format: Format, lines: Lines): Promise<void> {
   const log = await openFixLog(path, Date.now());
-  const bar = progressBar(log.size);
+  const bar = await progressBar(log.size);
   let count = 0;
   try {
     for await (const fixes of log.fixes()) {

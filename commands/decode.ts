@@ -84,7 +84,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
 }
 
 async function print(log: LogReader, reader: DbcFrameReader | undefined, format: Format, lines: Lines): Promise<void> {
-  const bar = progressBar(log.size);
+  const bar = await progressBar(log.size);
   let frames = 0;
   try {
     for await (const batch of log.batches()) {

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { SingleBar } from 'cli-progress';
 import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
 
 export type Format = 'ndjson' | 'text';
@@ -60,9 +59,15 @@ export function complain(diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
 }
 
+export interface ProgressBar {
+  update(done: number, frames: number): void;
+  stop(): void;
+}
+
 /** A progress bar on a terminal, nothing elsewhere. */
-export function progressBar(total: number): { update(done: number, frames: number): void; stop(): void } {
+export async function progressBar(total: number): Promise<ProgressBar> {
   if (!process.stderr.isTTY || total === 0) return { update: () => undefined, stop: () => undefined };
+  const { SingleBar } = await import('cli-progress');
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
     stream: process.stderr,

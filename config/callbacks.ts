@@ -1,6 +1,7 @@
 /** The `callbacks` section of vigie.yaml: how far notifications may go. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 import { unreadable } from './buses.ts';
 import { configurationDefaults } from './defaults.ts';
 import { closed, line, listOf, number, truth } from './fields.ts';

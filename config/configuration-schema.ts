@@ -1,5 +1,7 @@
 /** The form of vigie.yaml. Files and members that must go together are checked in configuration.ts. */
-import Type, { type Static } from 'typebox';
+
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, duration, format, line, listOf, NAME, number, size, truth } from './fields.ts';
 import { httpSchema } from './http.ts';

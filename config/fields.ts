@@ -3,7 +3,9 @@
  * several forms it lists several types, so that every fault has one place and one sentence. `x-expected` is the end
  * of the sentence "must be …".
  */
-import Type, { type TProperties, type TSchema, type TUnsafe } from 'typebox';
+
+import type { TProperties, TSchema, TUnsafe } from 'typebox';
+import * as Type from 'typebox';
 
 /** Member names that become keys of objects and parts of topics. */
 export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';

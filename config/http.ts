@@ -1,6 +1,7 @@
 /** The `http` section of vigie.yaml: the connected-vehicle interface. */
 import { readFileSync, statSync } from 'node:fs';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 import { unreadable } from './buses.ts';
 import { configurationDefaults } from './defaults.ts';
 import { choice, closed, line, listOf, number, size } from './fields.ts';

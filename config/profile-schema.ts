@@ -1,5 +1,7 @@
 /** The form of a vehicle profile. What its members mean for Status is checked in profile.ts and what it imports. */
-import Type, { type Static, type TSchema } from 'typebox';
+
+import type { Static, TSchema } from 'typebox';
+import * as Type from 'typebox';
 import { channels } from '../protocol/channels.ts';
 import { failureCauses } from '../protocol/errors.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';

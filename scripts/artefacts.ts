@@ -93,7 +93,11 @@ function sharing(schema: object): object {
     if (typeof part !== 'object' || part === null) return part;
     if (Array.isArray(part)) return part.map(share);
     const text = JSON.stringify(part);
-    const inside = (): unknown => Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, share(inner)]));
+    // A function of its own does not tell of which name it found the fault.
+    const inside = (): unknown =>
+      Object.fromEntries(
+        Object.entries(part).map(([key, inner]) => [key, key === 'propertyNames' ? inner : share(inner)]),
+      );
     if ((counts.get(text) ?? 0) < 2) return inside();
     let name = names.get(text);
     if (name === undefined) {

@@ -9,7 +9,7 @@
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -24,6 +24,8 @@ export const bundling = {
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'error',
+  // Node's own streams instead of the copy of them that packages bring for other platforms.
+  alias: { 'readable-stream': 'node:stream' },
   // They load machine code that lies beside them.
   external: ['koffi', 'serialport'],
   // Packages in CommonJS ask for Node's own modules with require.
@@ -31,6 +33,23 @@ export const bundling = {
     js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
   },
 } satisfies BuildOptions;
+
+/** What the program takes of mqtt: not its ways of connecting, over WebSockets and proxies, for there is one of ours. */
+const ofMqtt = `
+export { default as MqttClient } from 'mqtt/lib/client';
+export { ReasonCodes } from 'mqtt/lib/handlers/ack';
+export { ErrorWithReasonCode } from 'mqtt/lib/shared';
+export { default as Store } from 'mqtt/lib/store';
+`;
+
+/** Leaves out of packages what the program has no use for: 170 kB that would be kept in memory. */
+export const slimming: Plugin = {
+  name: 'slimming',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^mqtt$/ }, ({ path }) => ({ path, namespace: 'slim' }));
+    onLoad({ filter: /^mqtt$/, namespace: 'slim' }, () => ({ contents: ofMqtt, resolveDir: root }));
+  },
+};
 
 /**
  * Files that the program reads at run time, by their place beside it: the shipped profiles, the document of the HTTP
@@ -64,11 +83,12 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
     splitting: true,
     chunkNames: '[name]-[hash]',
     metafile: true,
+    plugins: [slimming],
   });
   const beside = filesBeside();
   for (const [place, from] of beside) cpSync(from, join(folder, place));
   const own = beside.map(([, from]) => relative(root, from)).filter((file) => !file.startsWith('node_modules'));
-  const sources = Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules/'));
+  const sources = Object.keys(metafile.inputs).filter((file) => !/node_modules\/|^slim:/.test(file));
   // What the launcher compares with; the lock stands for all packages.
   writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));
   return metafile;

@@ -1,6 +1,7 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
 import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
+import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
 import { asBuffer } from './bytes.ts';
 import { connectOptions, type Identity } from './identity.ts';
@@ -8,6 +9,9 @@ import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
 import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
 import { openSocket, type Target } from './socket.ts';
+
+// Packet identifiers are written as they are needed, not taken from 65,536 buffers that are made with the first packet.
+writeToStream.cacheNumbers = false;
 
 export interface ConnectionEvents {
   /** There is a transport: TCP is connected, TLS is agreed upon. */

@@ -1,7 +1,7 @@
 /** A broker in this process, for the bench and for tests. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { Aedes } from 'aedes';
+import type { Aedes } from 'aedes';
 import { VigieError } from '../../protocol/errors.ts';
 
 export interface EmbeddedBrokerOptions {
@@ -36,6 +36,8 @@ export class EmbeddedBroker {
   /** Resolves when it listens; rejects with `usage.wrong` when the address cannot be had. */
   async start(): Promise<{ readonly url: string }> {
     if (this.#running !== undefined) return { url: this.url };
+    // Not in the memory of a car, which has no broker.
+    const { Aedes } = await import('aedes');
     const aedes = await Aedes.createBroker(this.#persistence === undefined ? {} : { persistence: this.#persistence });
     // The library's types leave it out; it is what became of the option `persistence`.
     this.#persistence = Reflect.get(aedes, 'persistence');

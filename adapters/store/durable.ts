@@ -6,7 +6,7 @@
  * - CBOR: a sequence of two items, the CRC as a 32-bit unsigned integer (`1a` and 4 bytes) and the document.
  */
 import { basename, dirname, join } from 'node:path';
-import { Decoder, Encoder } from 'cbor-x';
+import { Decoder, Encoder } from 'cbor-x/index-no-eval';
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';

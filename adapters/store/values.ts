@@ -1,5 +1,5 @@
 /** Values of the core as CBOR (RFC 8949). */
-import { Decoder, Encoder } from 'cbor-x';
+import { Decoder, Encoder } from 'cbor-x/index-no-eval';
 import { VigieError } from '../../protocol/errors.ts';
 import { maximumPayload } from './record.ts';
 

@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "$ref": "#/$defs/part4" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "$ref": "#/$defs/part5" }, "additionalProperties": { "$ref": "#/$defs/part6" } }, "status": { "type": "object", "propertyNames": { "$ref": "#/$defs/part5" }, "additionalProperties": { "$ref": "#/$defs/part7" } }, "telemetry": { "type": "object", "propertyNames": { "$ref": "#/$defs/part5" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part13" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part4" }, "bus": { "$ref": "#/$defs/part8" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part9" }, "map": { "$ref": "#/$defs/part10" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "$ref": "#/$defs/part3" }, "off": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part7" }, "mileage": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part7" }, "tippedOver": { "$ref": "#/$defs/part7" }, "pedestrian": { "$ref": "#/$defs/part7" }, "side": { "$ref": "#/$defs/part7" }, "severity": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part7" }, "lateral": { "$ref": "#/$defs/part7" }, "vertical": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part7" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part13" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "$ref": "#/$defs/part0" }, "additionalProperties": { "type": "object", "propertyNames": { "$ref": "#/$defs/part0" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part8" }, "message": { "$ref": "#/$defs/part8" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part8" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part8" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part14" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part15" }, "response": { "$ref": "#/$defs/part15" }, "flowControl": { "$ref": "#/$defs/part15" }, "target": { "$ref": "#/$defs/part14" }, "source": { "$ref": "#/$defs/part14" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part16" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part17" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part16" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part17" }, "option": { "$ref": "#/$defs/part16" }, "results": { "$ref": "#/$defs/part16" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part5" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part5" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part5": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "part6": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part8": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part9": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part11": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "part10": { "type": "object", "propertyNames": { "$ref": "#/$defs/part11" }, "additionalProperties": { "$ref": "#/$defs/part6" } }, "part12": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part4" }, "bus": { "$ref": "#/$defs/part8" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part9" }, "map": { "$ref": "#/$defs/part10" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part7": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part4" }, "bus": { "$ref": "#/$defs/part8" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part9" }, "map": { "$ref": "#/$defs/part10" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part12" }, "minItems": 1 }, "part13": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part14": { "type": "integer", "minimum": 0, "maximum": 255 }, "part15": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part16": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part17": { "type": "integer", "minimum": 0, "maximum": 65535 } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part11" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "$ref": "#/$defs/part3" }, "off": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part11" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part12" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part13" }, "response": { "$ref": "#/$defs/part13" }, "flowControl": { "$ref": "#/$defs/part13" }, "target": { "$ref": "#/$defs/part12" }, "source": { "$ref": "#/$defs/part12" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "option": { "$ref": "#/$defs/part14" }, "results": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part12": { "type": "integer", "minimum": 0, "maximum": 255 }, "part13": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part14": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part15": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part16": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -170,11 +170,50 @@ function validate62(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate62.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern7 = new RegExp("^[^.\\s]+\\.[^.\\s]+$", "u");
-function validate65(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var schema24 = { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } };
+function validate66(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate65.evaluated;
+  const evaluated0 = validate66.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data !== "string" && !(typeof data == "number") && typeof data !== "boolean" && !Array.isArray(data)) {
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema24.type } };
+    if (vErrors === null) {
+      vErrors = [err0];
+    } else {
+      vErrors.push(err0);
+    }
+    errors++;
+  }
+  if (Array.isArray(data)) {
+    const len0 = data.length;
+    for (let i0 = 0; i0 < len0; i0++) {
+      if (typeof data[i0] !== "string") {
+        const err1 = { instancePath: instancePath + "/" + i0, schemaPath: "#/items/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+    }
+  }
+  validate66.errors = vErrors;
+  return errors === 0;
+}
+validate66.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var schema25 = { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 };
+var pattern7 = new RegExp("^[^.\\s]+\\.[^.\\s]+$", "u");
+function validate70(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate70.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -200,88 +239,15 @@ function validate65(data, { instancePath = "", parentData, parentDataProperty, r
     }
     errors++;
   }
-  validate65.errors = vErrors;
-  return errors === 0;
-}
-validate65.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern8 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
-function validate68(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate68.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (typeof data === "string") {
-    if (!pattern8.test(data)) {
-      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" } };
-      if (vErrors === null) {
-        vErrors = [err0];
-      } else {
-        vErrors.push(err0);
-      }
-      errors++;
-    }
-  } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
-    if (vErrors === null) {
-      vErrors = [err1];
-    } else {
-      vErrors.push(err1);
-    }
-    errors++;
-  }
-  validate68.errors = vErrors;
-  return errors === 0;
-}
-validate68.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema26 = { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } };
-function validate70(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate70.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (typeof data !== "string" && !(typeof data == "number") && typeof data !== "boolean" && !Array.isArray(data)) {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema26.type } };
-    if (vErrors === null) {
-      vErrors = [err0];
-    } else {
-      vErrors.push(err0);
-    }
-    errors++;
-  }
-  if (Array.isArray(data)) {
-    const len0 = data.length;
-    for (let i0 = 0; i0 < len0; i0++) {
-      if (typeof data[i0] !== "string") {
-        const err1 = { instancePath: instancePath + "/" + i0, schemaPath: "#/items/type", keyword: "type", params: { type: "string" } };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-    }
-  }
   validate70.errors = vErrors;
   return errors === 0;
 }
-validate70.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var schema27 = { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part4" }, "bus": { "$ref": "#/$defs/part8" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part9" }, "map": { "$ref": "#/$defs/part10" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part12" }, "minItems": 1 };
-var pattern9 = new RegExp("^[^\\s\\u0000-\\u001f]{1,128}$", "u");
-function validate76(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate70.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern11 = new RegExp("^[^\\s\\u0000-\\u001f]{1,128}$", "u");
+function validate72(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate76.evaluated;
+  const evaluated0 = validate72.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -289,7 +255,7 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern9.test(data)) {
+    if (!pattern11.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,128}$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -307,14 +273,14 @@ function validate76(data, { instancePath = "", parentData, parentDataProperty, r
     }
     errors++;
   }
-  validate76.errors = vErrors;
+  validate72.errors = vErrors;
   return errors === 0;
 }
-validate76.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate78(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate72.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate74(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate78.evaluated;
+  const evaluated0 = validate74.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -352,48 +318,15 @@ function validate78(data, { instancePath = "", parentData, parentDataProperty, r
     }
     errors++;
   }
-  validate78.errors = vErrors;
+  validate74.errors = vErrors;
   return errors === 0;
 }
-validate78.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern10 = new RegExp("^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$", "u");
-function validate81(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate74.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var pattern12 = new RegExp("^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$", "u");
+function validate76(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate81.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (typeof data === "string") {
-    if (!pattern10.test(data)) {
-      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" } };
-      if (vErrors === null) {
-        vErrors = [err0];
-      } else {
-        vErrors.push(err0);
-      }
-      errors++;
-    }
-  } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
-    if (vErrors === null) {
-      vErrors = [err1];
-    } else {
-      vErrors.push(err1);
-    }
-    errors++;
-  }
-  validate81.errors = vErrors;
-  return errors === 0;
-}
-validate81.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate80(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate80.evaluated;
+  const evaluated0 = validate76.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -403,44 +336,59 @@ function validate80(data, { instancePath = "", parentData, parentDataProperty, r
   if (data && typeof data == "object" && !Array.isArray(data)) {
     for (const key0 in data) {
       const _errs1 = errors;
-      if (!validate81(key0, { instancePath, parentData: data, parentDataProperty, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
-        errors = vErrors.length;
+      if (typeof key0 === "string") {
+        if (!pattern12.test(key0)) {
+          const err0 = { instancePath, schemaPath: "#/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, propertyName: key0 };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key0 };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
       }
       var valid0 = _errs1 === errors;
       if (!valid0) {
-        const err0 = { instancePath, schemaPath: "#/propertyNames", keyword: "propertyNames", params: { propertyName: key0 } };
+        const err2 = { instancePath, schemaPath: "#/propertyNames", keyword: "propertyNames", params: { propertyName: key0 } };
         if (vErrors === null) {
-          vErrors = [err0];
+          vErrors = [err2];
         } else {
-          vErrors.push(err0);
+          vErrors.push(err2);
         }
         errors++;
       }
     }
     for (const key1 in data) {
-      if (!validate70(data[key1], { instancePath: instancePath + "/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data, parentDataProperty: key1, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+      if (!validate66(data[key1], { instancePath: instancePath + "/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data, parentDataProperty: key1, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
         errors = vErrors.length;
       }
     }
   } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err3 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err1];
+      vErrors = [err3];
     } else {
-      vErrors.push(err1);
+      vErrors.push(err3);
     }
     errors++;
   }
-  validate80.errors = vErrors;
+  validate76.errors = vErrors;
   return errors === 0;
 }
-validate80.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-function validate74(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate76.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+function validate69(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate74.evaluated;
+  const evaluated0 = validate69.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -469,14 +417,14 @@ function validate74(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.signal !== void 0) {
-      if (!validate65(data.signal, { instancePath: instancePath + "/signal", parentData: data, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+      if (!validate70(data.signal, { instancePath: instancePath + "/signal", parentData: data, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
         errors = vErrors.length;
       }
     }
     if (data.bus !== void 0) {
-      if (!validate76(data.bus, { instancePath: instancePath + "/bus", parentData: data, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+      if (!validate72(data.bus, { instancePath: instancePath + "/bus", parentData: data, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
         errors = vErrors.length;
       }
     }
@@ -503,14 +451,14 @@ function validate74(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.invalid !== void 0) {
-      if (!validate78(data.invalid, { instancePath: instancePath + "/invalid", parentData: data, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+      if (!validate74(data.invalid, { instancePath: instancePath + "/invalid", parentData: data, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
         errors = vErrors.length;
       }
     }
     if (data.map !== void 0) {
-      if (!validate80(data.map, { instancePath: instancePath + "/map", parentData: data, parentDataProperty: "map", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+      if (!validate76(data.map, { instancePath: instancePath + "/map", parentData: data, parentDataProperty: "map", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
         errors = vErrors.length;
       }
     }
@@ -535,14 +483,14 @@ function validate74(data, { instancePath = "", parentData, parentDataProperty, r
     }
     errors++;
   }
-  validate74.errors = vErrors;
+  validate69.errors = vErrors;
   return errors === 0;
 }
-validate74.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-function validate73(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate69.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+function validate68(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate73.evaluated;
+  const evaluated0 = validate68.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -550,7 +498,7 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
     evaluated0.items = void 0;
   }
   if (!data || typeof data != "object") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema27.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema25.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -570,8 +518,8 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
     }
     const len0 = data.length;
     for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate74(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+      if (!validate69(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
         errors = vErrors.length;
       }
     }
@@ -598,14 +546,14 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.signal !== void 0) {
-      if (!validate65(data.signal, { instancePath: instancePath + "/signal", parentData: data, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+      if (!validate70(data.signal, { instancePath: instancePath + "/signal", parentData: data, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
         errors = vErrors.length;
       }
     }
     if (data.bus !== void 0) {
-      if (!validate76(data.bus, { instancePath: instancePath + "/bus", parentData: data, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+      if (!validate72(data.bus, { instancePath: instancePath + "/bus", parentData: data, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
         errors = vErrors.length;
       }
     }
@@ -632,14 +580,14 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.invalid !== void 0) {
-      if (!validate78(data.invalid, { instancePath: instancePath + "/invalid", parentData: data, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+      if (!validate74(data.invalid, { instancePath: instancePath + "/invalid", parentData: data, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
         errors = vErrors.length;
       }
     }
     if (data.map !== void 0) {
-      if (!validate80(data.map, { instancePath: instancePath + "/map", parentData: data, parentDataProperty: "map", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+      if (!validate76(data.map, { instancePath: instancePath + "/map", parentData: data, parentDataProperty: "map", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
         errors = vErrors.length;
       }
     }
@@ -656,14 +604,14 @@ function validate73(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
   }
-  validate73.errors = vErrors;
+  validate68.errors = vErrors;
   return errors === 0;
 }
-validate73.evaluated = { "props": true, "items": true, "dynamicProps": false, "dynamicItems": false };
-function validate99(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate68.evaluated = { "props": true, "items": true, "dynamicProps": false, "dynamicItems": false };
+function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate99.evaluated;
+  const evaluated0 = validate92.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -698,14 +646,14 @@ function validate99(data, { instancePath = "", parentData, parentDataProperty, r
     }
     errors++;
   }
-  validate99.errors = vErrors;
+  validate92.errors = vErrors;
   return errors === 0;
 }
-validate99.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate138(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate92.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate129(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate138.evaluated;
+  const evaluated0 = validate129.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -741,14 +689,14 @@ function validate138(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate138.errors = vErrors;
+  validate129.errors = vErrors;
   return errors === 0;
 }
-validate138.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate129.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate132(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate141.evaluated;
+  const evaluated0 = validate132.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -784,15 +732,15 @@ function validate141(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate141.errors = vErrors;
+  validate132.errors = vErrors;
   return errors === 0;
 }
-validate141.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern13 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
-function validate148(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate132.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern18 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
+function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate148.evaluated;
+  const evaluated0 = validate139.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -800,7 +748,7 @@ function validate148(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern13.test(data)) {
+    if (!pattern18.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -818,14 +766,14 @@ function validate148(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate148.errors = vErrors;
+  validate139.errors = vErrors;
   return errors === 0;
 }
-validate148.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate150(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate139.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate150.evaluated;
+  const evaluated0 = validate141.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -861,13 +809,47 @@ function validate150(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate150.errors = vErrors;
+  validate141.errors = vErrors;
   return errors === 0;
 }
-validate150.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate141.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern8 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
+function validate148(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate148.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data === "string") {
+    if (!pattern8.test(data)) {
+      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate148.errors = vErrors;
+  return errors === 0;
+}
+validate148.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern5 = new RegExp("^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$", "u");
-var pattern11 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
-var pattern12 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern14 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
+var pattern17 = new RegExp("^[^.\\s]{1,128}$", "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -1224,17 +1206,32 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       if (data18 && typeof data18 == "object" && !Array.isArray(data18)) {
                         for (const key4 in data18) {
                           const _errs35 = errors;
-                          if (!validate65(key4, { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", parentData: data18, parentDataProperty: "signals", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
-                            errors = vErrors.length;
+                          if (typeof key4 === "string") {
+                            if (!pattern7.test(key4)) {
+                              const err27 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]+\\.[^.\\s]+$" }, propertyName: key4 };
+                              if (vErrors === null) {
+                                vErrors = [err27];
+                              } else {
+                                vErrors.push(err27);
+                              }
+                              errors++;
+                            }
+                          } else {
+                            const err28 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key4 };
+                            if (vErrors === null) {
+                              vErrors = [err28];
+                            } else {
+                              vErrors.push(err28);
+                            }
+                            errors++;
                           }
                           var valid10 = _errs35 === errors;
                           if (!valid10) {
-                            const err27 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key4 } };
+                            const err29 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key4 } };
                             if (vErrors === null) {
-                              vErrors = [err27];
+                              vErrors = [err29];
                             } else {
-                              vErrors.push(err27);
+                              vErrors.push(err29);
                             }
                             errors++;
                           }
@@ -1244,11 +1241,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           if (data19 && typeof data19 == "object" && !Array.isArray(data19)) {
                             for (const key6 in data19) {
                               if (!(key6 === "interval" || key6 === "priority")) {
-                                const err28 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
+                                const err30 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
                                 if (vErrors === null) {
-                                  vErrors = [err28];
+                                  vErrors = [err30];
                                 } else {
-                                  vErrors.push(err28);
+                                  vErrors.push(err30);
                                 }
                                 errors++;
                               }
@@ -1262,107 +1259,77 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             if (data19.priority !== void 0) {
                               let data21 = data19.priority;
                               if (typeof data21 !== "string") {
-                                const err29 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1") + "/priority", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/properties/priority/type", keyword: "type", params: { type: "string" } };
+                                const err31 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1") + "/priority", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/properties/priority/type", keyword: "type", params: { type: "string" } };
                                 if (vErrors === null) {
-                                  vErrors = [err29];
+                                  vErrors = [err31];
                                 } else {
-                                  vErrors.push(err29);
+                                  vErrors.push(err31);
                                 }
                                 errors++;
                               }
                               if (!(data21 === "high" || data21 === "normal" || data21 === "low")) {
-                                const err30 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1") + "/priority", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/properties/priority/enum", keyword: "enum", params: { allowedValues: schema19.properties.buses.items.properties.obd.properties.poll.properties.signals.additionalProperties.properties.priority.enum } };
+                                const err32 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1") + "/priority", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/properties/priority/enum", keyword: "enum", params: { allowedValues: schema19.properties.buses.items.properties.obd.properties.poll.properties.signals.additionalProperties.properties.priority.enum } };
                                 if (vErrors === null) {
-                                  vErrors = [err30];
+                                  vErrors = [err32];
                                 } else {
-                                  vErrors.push(err30);
+                                  vErrors.push(err32);
                                 }
                                 errors++;
                               }
                             }
                           } else {
-                            const err31 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                            const err33 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/additionalProperties/type", keyword: "type", params: { type: "object" } };
                             if (vErrors === null) {
-                              vErrors = [err31];
+                              vErrors = [err33];
                             } else {
-                              vErrors.push(err31);
+                              vErrors.push(err33);
                             }
                             errors++;
                           }
                         }
                       } else {
-                        const err32 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/type", keyword: "type", params: { type: "object" } };
+                        const err34 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll/signals", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/properties/signals/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err32];
+                          vErrors = [err34];
                         } else {
-                          vErrors.push(err32);
+                          vErrors.push(err34);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err33 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/type", keyword: "type", params: { type: "object" } };
+                    const err35 = { instancePath: instancePath + "/buses/" + i0 + "/obd/poll", schemaPath: "#/properties/buses/items/properties/obd/properties/poll/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err33];
+                      vErrors = [err35];
                     } else {
-                      vErrors.push(err33);
+                      vErrors.push(err35);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err34 = { instancePath: instancePath + "/buses/" + i0 + "/obd", schemaPath: "#/properties/buses/items/properties/obd/type", keyword: "type", params: { type: "object" } };
+                const err36 = { instancePath: instancePath + "/buses/" + i0 + "/obd", schemaPath: "#/properties/buses/items/properties/obd/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err34];
+                  vErrors = [err36];
                 } else {
-                  vErrors.push(err34);
+                  vErrors.push(err36);
                 }
                 errors++;
               }
             }
             if (data4.gnss !== void 0) {
               if (typeof data4.gnss !== "boolean") {
-                const err35 = { instancePath: instancePath + "/buses/" + i0 + "/gnss", schemaPath: "#/properties/buses/items/properties/gnss/type", keyword: "type", params: { type: "boolean" } };
+                const err37 = { instancePath: instancePath + "/buses/" + i0 + "/gnss", schemaPath: "#/properties/buses/items/properties/gnss/type", keyword: "type", params: { type: "boolean" } };
                 if (vErrors === null) {
-                  vErrors = [err35];
+                  vErrors = [err37];
                 } else {
-                  vErrors.push(err35);
+                  vErrors.push(err37);
                 }
                 errors++;
               }
             }
           } else {
-            const err36 = { instancePath: instancePath + "/buses/" + i0, schemaPath: "#/properties/buses/items/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err36];
-            } else {
-              vErrors.push(err36);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err37 = { instancePath: instancePath + "/buses", schemaPath: "#/properties/buses/type", keyword: "type", params: { type: "array" } };
-        if (vErrors === null) {
-          vErrors = [err37];
-        } else {
-          vErrors.push(err37);
-        }
-        errors++;
-      }
-    }
-    if (data.constants !== void 0) {
-      let data23 = data.constants;
-      if (data23 && typeof data23 == "object" && !Array.isArray(data23)) {
-        for (const key7 in data23) {
-          const _errs47 = errors;
-          if (!validate68(key7, { instancePath: instancePath + "/constants", parentData: data23, parentDataProperty: "constants", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-          var valid13 = _errs47 === errors;
-          if (!valid13) {
-            const err38 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames", keyword: "propertyNames", params: { propertyName: key7 } };
+            const err38 = { instancePath: instancePath + "/buses/" + i0, schemaPath: "#/properties/buses/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err38];
             } else {
@@ -1371,14 +1338,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        for (const key8 in data23) {
-          if (!validate70(data23[key8], { instancePath: instancePath + "/constants/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data23, parentDataProperty: key8, rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err39 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/type", keyword: "type", params: { type: "object" } };
+        const err39 = { instancePath: instancePath + "/buses", schemaPath: "#/properties/buses/type", keyword: "type", params: { type: "array" } };
         if (vErrors === null) {
           vErrors = [err39];
         } else {
@@ -1387,38 +1348,104 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
+    if (data.constants !== void 0) {
+      let data23 = data.constants;
+      if (data23 && typeof data23 == "object" && !Array.isArray(data23)) {
+        for (const key7 in data23) {
+          const _errs48 = errors;
+          if (typeof key7 === "string") {
+            if (!pattern8.test(key7)) {
+              const err40 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key7 };
+              if (vErrors === null) {
+                vErrors = [err40];
+              } else {
+                vErrors.push(err40);
+              }
+              errors++;
+            }
+          } else {
+            const err41 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key7 };
+            if (vErrors === null) {
+              vErrors = [err41];
+            } else {
+              vErrors.push(err41);
+            }
+            errors++;
+          }
+          var valid13 = _errs48 === errors;
+          if (!valid13) {
+            const err42 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames", keyword: "propertyNames", params: { propertyName: key7 } };
+            if (vErrors === null) {
+              vErrors = [err42];
+            } else {
+              vErrors.push(err42);
+            }
+            errors++;
+          }
+        }
+        for (const key8 in data23) {
+          if (!validate66(data23[key8], { instancePath: instancePath + "/constants/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data23, parentDataProperty: key8, rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err43 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err43];
+        } else {
+          vErrors.push(err43);
+        }
+        errors++;
+      }
+    }
     if (data.status !== void 0) {
       let data25 = data.status;
       if (data25 && typeof data25 == "object" && !Array.isArray(data25)) {
         for (const key9 in data25) {
-          const _errs52 = errors;
-          if (!validate68(key9, { instancePath: instancePath + "/status", parentData: data25, parentDataProperty: "status", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-          var valid15 = _errs52 === errors;
-          if (!valid15) {
-            const err40 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames", keyword: "propertyNames", params: { propertyName: key9 } };
+          const _errs54 = errors;
+          if (typeof key9 === "string") {
+            if (!pattern8.test(key9)) {
+              const err44 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key9 };
+              if (vErrors === null) {
+                vErrors = [err44];
+              } else {
+                vErrors.push(err44);
+              }
+              errors++;
+            }
+          } else {
+            const err45 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key9 };
             if (vErrors === null) {
-              vErrors = [err40];
+              vErrors = [err45];
             } else {
-              vErrors.push(err40);
+              vErrors.push(err45);
+            }
+            errors++;
+          }
+          var valid15 = _errs54 === errors;
+          if (!valid15) {
+            const err46 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames", keyword: "propertyNames", params: { propertyName: key9 } };
+            if (vErrors === null) {
+              vErrors = [err46];
+            } else {
+              vErrors.push(err46);
             }
             errors++;
           }
         }
         for (const key10 in data25) {
-          if (!validate73(data25[key10], { instancePath: instancePath + "/status/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data25, parentDataProperty: key10, rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data25[key10], { instancePath: instancePath + "/status/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data25, parentDataProperty: key10, rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err41 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/type", keyword: "type", params: { type: "object" } };
+        const err47 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err41];
+          vErrors = [err47];
         } else {
-          vErrors.push(err41);
+          vErrors.push(err47);
         }
         errors++;
       }
@@ -1427,18 +1454,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       let data27 = data.telemetry;
       if (data27 && typeof data27 == "object" && !Array.isArray(data27)) {
         for (const key11 in data27) {
-          const _errs57 = errors;
-          if (!validate68(key11, { instancePath: instancePath + "/telemetry", parentData: data27, parentDataProperty: "telemetry", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-          var valid17 = _errs57 === errors;
-          if (!valid17) {
-            const err42 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames", keyword: "propertyNames", params: { propertyName: key11 } };
+          const _errs60 = errors;
+          if (typeof key11 === "string") {
+            if (!pattern8.test(key11)) {
+              const err48 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key11 };
+              if (vErrors === null) {
+                vErrors = [err48];
+              } else {
+                vErrors.push(err48);
+              }
+              errors++;
+            }
+          } else {
+            const err49 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key11 };
             if (vErrors === null) {
-              vErrors = [err42];
+              vErrors = [err49];
             } else {
-              vErrors.push(err42);
+              vErrors.push(err49);
+            }
+            errors++;
+          }
+          var valid17 = _errs60 === errors;
+          if (!valid17) {
+            const err50 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames", keyword: "propertyNames", params: { propertyName: key11 } };
+            if (vErrors === null) {
+              vErrors = [err50];
+            } else {
+              vErrors.push(err50);
             }
             errors++;
           }
@@ -1448,11 +1490,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
             for (const key13 in data28) {
               if (!(key13 === "interval" || key13 === "deadBand" || key13 === "heartbeat" || key13 === "resolution")) {
-                const err43 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                const err51 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                 if (vErrors === null) {
-                  vErrors = [err43];
+                  vErrors = [err51];
                 } else {
-                  vErrors.push(err43);
+                  vErrors.push(err51);
                 }
                 errors++;
               }
@@ -1467,20 +1509,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               let data30 = data28.deadBand;
               if (typeof data30 == "number") {
                 if (data30 < 0 || isNaN(data30)) {
-                  const err44 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                  const err52 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                   if (vErrors === null) {
-                    vErrors = [err44];
+                    vErrors = [err52];
                   } else {
-                    vErrors.push(err44);
+                    vErrors.push(err52);
                   }
                   errors++;
                 }
               } else {
-                const err45 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
+                const err53 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
-                  vErrors = [err45];
+                  vErrors = [err53];
                 } else {
-                  vErrors.push(err45);
+                  vErrors.push(err53);
                 }
                 errors++;
               }
@@ -1494,40 +1536,40 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             if (data28.resolution !== void 0) {
               let data32 = data28.resolution;
               if (typeof data32 !== "string") {
-                const err46 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "string" } };
+                const err54 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err46];
+                  vErrors = [err54];
                 } else {
-                  vErrors.push(err46);
+                  vErrors.push(err54);
                 }
                 errors++;
               }
               if (!(data32 === "1ms" || data32 === "10ms" || data32 === "100ms")) {
-                const err47 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/enum", keyword: "enum", params: { allowedValues: schema19.properties.telemetry.additionalProperties.properties.resolution.enum } };
+                const err55 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/enum", keyword: "enum", params: { allowedValues: schema19.properties.telemetry.additionalProperties.properties.resolution.enum } };
                 if (vErrors === null) {
-                  vErrors = [err47];
+                  vErrors = [err55];
                 } else {
-                  vErrors.push(err47);
+                  vErrors.push(err55);
                 }
                 errors++;
               }
             }
           } else {
-            const err48 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err56 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err48];
+              vErrors = [err56];
             } else {
-              vErrors.push(err48);
+              vErrors.push(err56);
             }
             errors++;
           }
         }
       } else {
-        const err49 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" } };
+        const err57 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err49];
+          vErrors = [err57];
         } else {
-          vErrors.push(err49);
+          vErrors.push(err57);
         }
         errors++;
       }
@@ -1537,11 +1579,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data33 && typeof data33 == "object" && !Array.isArray(data33)) {
         for (const key14 in data33) {
           if (!(key14 === "interval" || key14 === "distance" || key14 === "heading" || key14 === "error")) {
-            const err50 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
+            const err58 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
             if (vErrors === null) {
-              vErrors = [err50];
+              vErrors = [err58];
             } else {
-              vErrors.push(err50);
+              vErrors.push(err58);
             }
             errors++;
           }
@@ -1553,8 +1595,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
         if (data33.distance !== void 0) {
-          if (!validate99(data33.distance, { instancePath: instancePath + "/waypoints/distance", parentData: data33, parentDataProperty: "distance", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
+          if (!validate92(data33.distance, { instancePath: instancePath + "/waypoints/distance", parentData: data33, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
             errors = vErrors.length;
           }
         }
@@ -1562,29 +1604,29 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           let data36 = data33.heading;
           if (typeof data36 == "number") {
             if (data36 > 180 || isNaN(data36)) {
-              const err51 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 } };
+              const err59 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 } };
               if (vErrors === null) {
-                vErrors = [err51];
+                vErrors = [err59];
               } else {
-                vErrors.push(err51);
+                vErrors.push(err59);
               }
               errors++;
             }
             if (data36 <= 0 || isNaN(data36)) {
-              const err52 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              const err60 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err52];
+                vErrors = [err60];
               } else {
-                vErrors.push(err52);
+                vErrors.push(err60);
               }
               errors++;
             }
           } else {
-            const err53 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" } };
+            const err61 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err53];
+              vErrors = [err61];
             } else {
-              vErrors.push(err53);
+              vErrors.push(err61);
             }
             errors++;
           }
@@ -1593,39 +1635,39 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           let data37 = data33.error;
           if (typeof data37 == "number") {
             if (data37 > 1e4 || isNaN(data37)) {
-              const err54 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
+              const err62 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
               if (vErrors === null) {
-                vErrors = [err54];
+                vErrors = [err62];
               } else {
-                vErrors.push(err54);
+                vErrors.push(err62);
               }
               errors++;
             }
             if (data37 <= 0 || isNaN(data37)) {
-              const err55 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              const err63 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err55];
+                vErrors = [err63];
               } else {
-                vErrors.push(err55);
+                vErrors.push(err63);
               }
               errors++;
             }
           } else {
-            const err56 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" } };
+            const err64 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err56];
+              vErrors = [err64];
             } else {
-              vErrors.push(err56);
+              vErrors.push(err64);
             }
             errors++;
           }
         }
       } else {
-        const err57 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" } };
+        const err65 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err57];
+          vErrors = [err65];
         } else {
-          vErrors.push(err57);
+          vErrors.push(err65);
         }
         errors++;
       }
@@ -1634,33 +1676,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       let data38 = data.alerts;
       if (data38 && typeof data38 == "object" && !Array.isArray(data38)) {
         for (const key15 in data38) {
-          const _errs79 = errors;
+          const _errs83 = errors;
           if (typeof key15 === "string") {
-            if (!pattern11.test(key15)) {
-              const err58 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, propertyName: key15 };
+            if (!pattern14.test(key15)) {
+              const err66 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, propertyName: key15 };
               if (vErrors === null) {
-                vErrors = [err58];
+                vErrors = [err66];
               } else {
-                vErrors.push(err58);
+                vErrors.push(err66);
               }
               errors++;
             }
           } else {
-            const err59 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key15 };
+            const err67 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key15 };
             if (vErrors === null) {
-              vErrors = [err59];
+              vErrors = [err67];
             } else {
-              vErrors.push(err59);
+              vErrors.push(err67);
             }
             errors++;
           }
-          var valid21 = _errs79 === errors;
+          var valid21 = _errs83 === errors;
           if (!valid21) {
-            const err60 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key15 } };
+            const err68 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key15 } };
             if (vErrors === null) {
-              vErrors = [err60];
+              vErrors = [err68];
             } else {
-              vErrors.push(err60);
+              vErrors.push(err68);
             }
             errors++;
           }
@@ -1669,68 +1711,68 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           let data39 = data38[key16];
           if (data39 && typeof data39 == "object" && !Array.isArray(data39)) {
             if (data39.signal === void 0) {
-              const err61 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
+              const err69 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
               if (vErrors === null) {
-                vErrors = [err61];
+                vErrors = [err69];
               } else {
-                vErrors.push(err61);
+                vErrors.push(err69);
               }
               errors++;
             }
             for (const key17 in data39) {
               if (!func1.call(schema19.properties.alerts.additionalProperties.properties, key17)) {
-                const err62 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+                const err70 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                 if (vErrors === null) {
-                  vErrors = [err62];
+                  vErrors = [err70];
                 } else {
-                  vErrors.push(err62);
+                  vErrors.push(err70);
                 }
                 errors++;
               }
             }
             if (data39.signal !== void 0) {
-              if (!validate65(data39.signal, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data39, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+              if (!validate70(data39.signal, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data39, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
                 errors = vErrors.length;
               }
             }
             if (data39.bus !== void 0) {
-              if (!validate76(data39.bus, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data39, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+              if (!validate72(data39.bus, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data39, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                 errors = vErrors.length;
               }
             }
             if (data39.scale !== void 0) {
               if (!(typeof data39.scale == "number")) {
-                const err63 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
+                const err71 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
-                  vErrors = [err63];
+                  vErrors = [err71];
                 } else {
-                  vErrors.push(err63);
+                  vErrors.push(err71);
                 }
                 errors++;
               }
             }
             if (data39.offset !== void 0) {
               if (!(typeof data39.offset == "number")) {
-                const err64 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
+                const err72 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
-                  vErrors = [err64];
+                  vErrors = [err72];
                 } else {
-                  vErrors.push(err64);
+                  vErrors.push(err72);
                 }
                 errors++;
               }
             }
             if (data39.invalid !== void 0) {
-              if (!validate78(data39.invalid, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data39, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+              if (!validate74(data39.invalid, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data39, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
                 errors = vErrors.length;
               }
             }
             if (data39.map !== void 0) {
-              if (!validate80(data39.map, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", parentData: data39, parentDataProperty: "map", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+              if (!validate76(data39.map, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", parentData: data39, parentDataProperty: "map", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
                 errors = vErrors.length;
               }
             }
@@ -1749,20 +1791,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             if (data39.severity !== void 0) {
               let data48 = data39.severity;
               if (typeof data48 !== "string") {
-                const err65 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" } };
+                const err73 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err65];
+                  vErrors = [err73];
                 } else {
-                  vErrors.push(err65);
+                  vErrors.push(err73);
                 }
                 errors++;
               }
               if (!(data48 === "Information" || data48 === "Warning" || data48 === "Critical")) {
-                const err66 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema19.properties.alerts.additionalProperties.properties.severity.enum } };
+                const err74 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema19.properties.alerts.additionalProperties.properties.severity.enum } };
                 if (vErrors === null) {
-                  vErrors = [err66];
+                  vErrors = [err74];
                 } else {
-                  vErrors.push(err66);
+                  vErrors.push(err74);
                 }
                 errors++;
               }
@@ -1780,21 +1822,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
             }
           } else {
-            const err67 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err75 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err67];
+              vErrors = [err75];
             } else {
-              vErrors.push(err67);
+              vErrors.push(err75);
             }
             errors++;
           }
         }
       } else {
-        const err68 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" } };
+        const err76 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err68];
+          vErrors = [err76];
         } else {
-          vErrors.push(err68);
+          vErrors.push(err76);
         }
         errors++;
       }
@@ -1804,33 +1846,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data51 && typeof data51 == "object" && !Array.isArray(data51)) {
         for (const key18 in data51) {
           if (!(key18 === "days" || key18 === "mileage")) {
-            const err69 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+            const err77 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
-              vErrors = [err69];
+              vErrors = [err77];
             } else {
-              vErrors.push(err69);
+              vErrors.push(err77);
             }
             errors++;
           }
         }
         if (data51.days !== void 0) {
-          if (!validate73(data51.days, { instancePath: instancePath + "/maintenance/days", parentData: data51, parentDataProperty: "days", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data51.days, { instancePath: instancePath + "/maintenance/days", parentData: data51, parentDataProperty: "days", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data51.mileage !== void 0) {
-          if (!validate73(data51.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data51, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data51.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data51, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err70 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
+        const err78 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err70];
+          vErrors = [err78];
         } else {
-          vErrors.push(err70);
+          vErrors.push(err78);
         }
         errors++;
       }
@@ -1840,51 +1882,51 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data54 && typeof data54 == "object" && !Array.isArray(data54)) {
         for (const key19 in data54) {
           if (!(key19 === "detected" || key19 === "tippedOver" || key19 === "pedestrian" || key19 === "side" || key19 === "severity")) {
-            const err71 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            const err79 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
-              vErrors = [err71];
+              vErrors = [err79];
             } else {
-              vErrors.push(err71);
+              vErrors.push(err79);
             }
             errors++;
           }
         }
         if (data54.detected !== void 0) {
-          if (!validate73(data54.detected, { instancePath: instancePath + "/collision/detected", parentData: data54, parentDataProperty: "detected", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data54.detected, { instancePath: instancePath + "/collision/detected", parentData: data54, parentDataProperty: "detected", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data54.tippedOver !== void 0) {
-          if (!validate73(data54.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data54, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data54.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data54, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data54.pedestrian !== void 0) {
-          if (!validate73(data54.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data54, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data54.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data54, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data54.side !== void 0) {
-          if (!validate73(data54.side, { instancePath: instancePath + "/collision/side", parentData: data54, parentDataProperty: "side", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data54.side, { instancePath: instancePath + "/collision/side", parentData: data54, parentDataProperty: "side", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data54.severity !== void 0) {
-          if (!validate73(data54.severity, { instancePath: instancePath + "/collision/severity", parentData: data54, parentDataProperty: "severity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data54.severity, { instancePath: instancePath + "/collision/severity", parentData: data54, parentDataProperty: "severity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err72 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
+        const err80 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err72];
+          vErrors = [err80];
         } else {
-          vErrors.push(err72);
+          vErrors.push(err80);
         }
         errors++;
       }
@@ -1894,39 +1936,39 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data60 && typeof data60 == "object" && !Array.isArray(data60)) {
         for (const key20 in data60) {
           if (!(key20 === "longitudinal" || key20 === "lateral" || key20 === "vertical")) {
-            const err73 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+            const err81 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
-              vErrors = [err73];
+              vErrors = [err81];
             } else {
-              vErrors.push(err73);
+              vErrors.push(err81);
             }
             errors++;
           }
         }
         if (data60.longitudinal !== void 0) {
-          if (!validate73(data60.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data60, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data60.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data60, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data60.lateral !== void 0) {
-          if (!validate73(data60.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data60, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data60.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data60, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
         if (data60.vertical !== void 0) {
-          if (!validate73(data60.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data60, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data60.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data60, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err74 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
+        const err82 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err74];
+          vErrors = [err82];
         } else {
-          vErrors.push(err74);
+          vErrors.push(err82);
         }
         errors++;
       }
@@ -1936,27 +1978,27 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
         for (const key21 in data64) {
           if (!(key21 === "present")) {
-            const err75 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+            const err83 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
-              vErrors = [err75];
+              vErrors = [err83];
             } else {
-              vErrors.push(err75);
+              vErrors.push(err83);
             }
             errors++;
           }
         }
         if (data64.present !== void 0) {
-          if (!validate73(data64.present, { instancePath: instancePath + "/key/present", parentData: data64, parentDataProperty: "present", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data64.present, { instancePath: instancePath + "/key/present", parentData: data64, parentDataProperty: "present", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err76 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
+        const err84 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err76];
+          vErrors = [err84];
         } else {
-          vErrors.push(err76);
+          vErrors.push(err84);
         }
         errors++;
       }
@@ -1966,27 +2008,27 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data66 && typeof data66 == "object" && !Array.isArray(data66)) {
         for (const key22 in data66) {
           if (!(key22 === "sounding")) {
-            const err77 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
+            const err85 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
             if (vErrors === null) {
-              vErrors = [err77];
+              vErrors = [err85];
             } else {
-              vErrors.push(err77);
+              vErrors.push(err85);
             }
             errors++;
           }
         }
         if (data66.sounding !== void 0) {
-          if (!validate73(data66.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data66, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data66.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data66, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err78 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
+        const err86 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err78];
+          vErrors = [err86];
         } else {
-          vErrors.push(err78);
+          vErrors.push(err86);
         }
         errors++;
       }
@@ -1996,27 +2038,27 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data68 && typeof data68 == "object" && !Array.isArray(data68)) {
         for (const key23 in data68) {
           if (!(key23 === "active")) {
-            const err79 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
+            const err87 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
             if (vErrors === null) {
-              vErrors = [err79];
+              vErrors = [err87];
             } else {
-              vErrors.push(err79);
+              vErrors.push(err87);
             }
             errors++;
           }
         }
         if (data68.active !== void 0) {
-          if (!validate73(data68.active, { instancePath: instancePath + "/immobilizer/active", parentData: data68, parentDataProperty: "active", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data68.active, { instancePath: instancePath + "/immobilizer/active", parentData: data68, parentDataProperty: "active", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err80 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        const err88 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err80];
+          vErrors = [err88];
         } else {
-          vErrors.push(err80);
+          vErrors.push(err88);
         }
         errors++;
       }
@@ -2026,27 +2068,27 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data70 && typeof data70 == "object" && !Array.isArray(data70)) {
         for (const key24 in data70) {
           if (!(key24 === "received")) {
-            const err81 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
+            const err89 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
             if (vErrors === null) {
-              vErrors = [err81];
+              vErrors = [err89];
             } else {
-              vErrors.push(err81);
+              vErrors.push(err89);
             }
             errors++;
           }
         }
         if (data70.received !== void 0) {
-          if (!validate73(data70.received, { instancePath: instancePath + "/navigation/received", parentData: data70, parentDataProperty: "received", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+          if (!validate68(data70.received, { instancePath: instancePath + "/navigation/received", parentData: data70, parentDataProperty: "received", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err82 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        const err90 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err82];
+          vErrors = [err90];
         } else {
-          vErrors.push(err82);
+          vErrors.push(err90);
         }
         errors++;
       }
@@ -2056,11 +2098,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data72 && typeof data72 == "object" && !Array.isArray(data72)) {
         for (const key25 in data72) {
           if (!(key25 === "grace" || key25 === "moving" || key25 === "silence")) {
-            const err83 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
+            const err91 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
             if (vErrors === null) {
-              vErrors = [err83];
+              vErrors = [err91];
             } else {
-              vErrors.push(err83);
+              vErrors.push(err91);
             }
             errors++;
           }
@@ -2075,29 +2117,29 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           let data74 = data72.moving;
           if (typeof data74 == "number") {
             if (data74 > 50 || isNaN(data74)) {
-              const err84 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
+              const err92 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
               if (vErrors === null) {
-                vErrors = [err84];
+                vErrors = [err92];
               } else {
-                vErrors.push(err84);
+                vErrors.push(err92);
               }
               errors++;
             }
             if (data74 <= 0 || isNaN(data74)) {
-              const err85 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              const err93 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err85];
+                vErrors = [err93];
               } else {
-                vErrors.push(err85);
+                vErrors.push(err93);
               }
               errors++;
             }
           } else {
-            const err86 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
+            const err94 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err86];
+              vErrors = [err94];
             } else {
-              vErrors.push(err86);
+              vErrors.push(err94);
             }
             errors++;
           }
@@ -2109,11 +2151,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
       } else {
-        const err87 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
+        const err95 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err87];
+          vErrors = [err95];
         } else {
-          vErrors.push(err87);
+          vErrors.push(err95);
         }
         errors++;
       }
@@ -2123,11 +2165,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data76 && typeof data76 == "object" && !Array.isArray(data76)) {
         for (const key26 in data76) {
           if (!(key26 === "threshold" || key26 === "speedChange" || key26 === "before" || key26 === "after")) {
-            const err88 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
+            const err96 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
             if (vErrors === null) {
-              vErrors = [err88];
+              vErrors = [err96];
             } else {
-              vErrors.push(err88);
+              vErrors.push(err96);
             }
             errors++;
           }
@@ -2142,29 +2184,29 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           let data78 = data76.speedChange;
           if (typeof data78 == "number") {
             if (data78 > 200 || isNaN(data78)) {
-              const err89 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
+              const err97 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
               if (vErrors === null) {
-                vErrors = [err89];
+                vErrors = [err97];
               } else {
-                vErrors.push(err89);
+                vErrors.push(err97);
               }
               errors++;
             }
             if (data78 <= 0 || isNaN(data78)) {
-              const err90 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              const err98 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err90];
+                vErrors = [err98];
               } else {
-                vErrors.push(err90);
+                vErrors.push(err98);
               }
               errors++;
             }
           } else {
-            const err91 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            const err99 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err91];
+              vErrors = [err99];
             } else {
-              vErrors.push(err91);
+              vErrors.push(err99);
             }
             errors++;
           }
@@ -2182,11 +2224,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
       } else {
-        const err92 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        const err100 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err92];
+          vErrors = [err100];
         } else {
-          vErrors.push(err92);
+          vErrors.push(err100);
         }
         errors++;
       }
@@ -2196,18 +2238,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
         for (const key27 in data81) {
           if (!(key27 === "distance" || key27 === "within")) {
-            const err93 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
+            const err101 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
             if (vErrors === null) {
-              vErrors = [err93];
+              vErrors = [err101];
             } else {
-              vErrors.push(err93);
+              vErrors.push(err101);
             }
             errors++;
           }
         }
         if (data81.distance !== void 0) {
-          if (!validate99(data81.distance, { instancePath: instancePath + "/theft/distance", parentData: data81, parentDataProperty: "distance", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
+          if (!validate92(data81.distance, { instancePath: instancePath + "/theft/distance", parentData: data81, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
             errors = vErrors.length;
           }
         }
@@ -2218,11 +2260,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
       } else {
-        const err94 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
+        const err102 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err94];
+          vErrors = [err102];
         } else {
-          vErrors.push(err94);
+          vErrors.push(err102);
         }
         errors++;
       }
@@ -2231,18 +2273,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       let data84 = data.commands;
       if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
         for (const key28 in data84) {
-          const _errs156 = errors;
-          if (!validate53(key28, { instancePath: instancePath + "/commands", parentData: data84, parentDataProperty: "commands", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-            errors = vErrors.length;
-          }
-          var valid34 = _errs156 === errors;
-          if (!valid34) {
-            const err95 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key28 } };
+          const _errs160 = errors;
+          if (typeof key28 === "string") {
+            if (!pattern3.test(key28)) {
+              const err103 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key28 };
+              if (vErrors === null) {
+                vErrors = [err103];
+              } else {
+                vErrors.push(err103);
+              }
+              errors++;
+            }
+          } else {
+            const err104 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key28 };
             if (vErrors === null) {
-              vErrors = [err95];
+              vErrors = [err104];
             } else {
-              vErrors.push(err95);
+              vErrors.push(err104);
+            }
+            errors++;
+          }
+          var valid34 = _errs160 === errors;
+          if (!valid34) {
+            const err105 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key28 } };
+            if (vErrors === null) {
+              vErrors = [err105];
+            } else {
+              vErrors.push(err105);
             }
             errors++;
           }
@@ -2251,18 +2308,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           let data85 = data84[key29];
           if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
             for (const key30 in data85) {
-              const _errs160 = errors;
-              if (!validate53(key30, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data85, parentDataProperty: key29, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                errors = vErrors.length;
-              }
-              var valid36 = _errs160 === errors;
-              if (!valid36) {
-                const err96 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key30 } };
+              const _errs165 = errors;
+              if (typeof key30 === "string") {
+                if (!pattern3.test(key30)) {
+                  const err106 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key30 };
+                  if (vErrors === null) {
+                    vErrors = [err106];
+                  } else {
+                    vErrors.push(err106);
+                  }
+                  errors++;
+                }
+              } else {
+                const err107 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key30 };
                 if (vErrors === null) {
-                  vErrors = [err96];
+                  vErrors = [err107];
                 } else {
-                  vErrors.push(err96);
+                  vErrors.push(err107);
+                }
+                errors++;
+              }
+              var valid36 = _errs165 === errors;
+              if (!valid36) {
+                const err108 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key30 } };
+                if (vErrors === null) {
+                  vErrors = [err108];
+                } else {
+                  vErrors.push(err108);
                 }
                 errors++;
               }
@@ -2271,21 +2343,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               let data86 = data85[key31];
               if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
                 if (data86.confirm === void 0) {
-                  const err97 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+                  const err109 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
                   if (vErrors === null) {
-                    vErrors = [err97];
+                    vErrors = [err109];
                   } else {
-                    vErrors.push(err97);
+                    vErrors.push(err109);
                   }
                   errors++;
                 }
                 for (const key32 in data86) {
                   if (!(key32 === "send" || key32 === "uds" || key32 === "confirm" || key32 === "within" || key32 === "requires")) {
-                    const err98 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+                    const err110 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
                     if (vErrors === null) {
-                      vErrors = [err98];
+                      vErrors = [err110];
                     } else {
-                      vErrors.push(err98);
+                      vErrors.push(err110);
                     }
                     errors++;
                   }
@@ -2294,43 +2366,43 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                   let data87 = data86.send;
                   if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
                     if (data87.message === void 0) {
-                      const err99 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
+                      const err111 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
-                        vErrors = [err99];
+                        vErrors = [err111];
                       } else {
-                        vErrors.push(err99);
+                        vErrors.push(err111);
                       }
                       errors++;
                     }
                     if (data87.signals === void 0) {
-                      const err100 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                      const err112 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
                       if (vErrors === null) {
-                        vErrors = [err100];
+                        vErrors = [err112];
                       } else {
-                        vErrors.push(err100);
+                        vErrors.push(err112);
                       }
                       errors++;
                     }
                     for (const key33 in data87) {
                       if (!(key33 === "bus" || key33 === "message" || key33 === "signals" || key33 === "every" || key33 === "for" || key33 === "counter" || key33 === "checksum")) {
-                        const err101 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+                        const err113 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
                         if (vErrors === null) {
-                          vErrors = [err101];
+                          vErrors = [err113];
                         } else {
-                          vErrors.push(err101);
+                          vErrors.push(err113);
                         }
                         errors++;
                       }
                     }
                     if (data87.bus !== void 0) {
-                      if (!validate76(data87.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data87, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+                      if (!validate72(data87.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data87, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data87.message !== void 0) {
-                      if (!validate76(data87.message, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data87, parentDataProperty: "message", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+                      if (!validate72(data87.message, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data87, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
@@ -2338,33 +2410,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       let data90 = data87.signals;
                       if (data90 && typeof data90 == "object" && !Array.isArray(data90)) {
                         for (const key34 in data90) {
-                          const _errs172 = errors;
+                          const _errs178 = errors;
                           if (typeof key34 === "string") {
-                            if (!pattern12.test(key34)) {
-                              const err102 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key34 };
+                            if (!pattern17.test(key34)) {
+                              const err114 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key34 };
                               if (vErrors === null) {
-                                vErrors = [err102];
+                                vErrors = [err114];
                               } else {
-                                vErrors.push(err102);
+                                vErrors.push(err114);
                               }
                               errors++;
                             }
                           } else {
-                            const err103 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
+                            const err115 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
                             if (vErrors === null) {
-                              vErrors = [err103];
+                              vErrors = [err115];
                             } else {
-                              vErrors.push(err103);
+                              vErrors.push(err115);
                             }
                             errors++;
                           }
-                          var valid40 = _errs172 === errors;
+                          var valid40 = _errs178 === errors;
                           if (!valid40) {
-                            const err104 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
+                            const err116 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
                             if (vErrors === null) {
-                              vErrors = [err104];
+                              vErrors = [err116];
                             } else {
-                              vErrors.push(err104);
+                              vErrors.push(err116);
                             }
                             errors++;
                           }
@@ -2372,21 +2444,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         for (const key35 in data90) {
                           let data91 = data90[key35];
                           if (!(typeof data91 == "number") && typeof data91 !== "string") {
-                            const err105 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
+                            const err117 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
                             if (vErrors === null) {
-                              vErrors = [err105];
+                              vErrors = [err117];
                             } else {
-                              vErrors.push(err105);
+                              vErrors.push(err117);
                             }
                             errors++;
                           }
                         }
                       } else {
-                        const err106 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
+                        const err118 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err106];
+                          vErrors = [err118];
                         } else {
-                          vErrors.push(err106);
+                          vErrors.push(err118);
                         }
                         errors++;
                       }
@@ -2404,8 +2476,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                     if (data87.counter !== void 0) {
-                      if (!validate76(data87.counter, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data87, parentDataProperty: "counter", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+                      if (!validate72(data87.counter, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data87, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
@@ -2413,57 +2485,57 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       let data95 = data87.checksum;
                       if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
                         if (data95.signal === void 0) {
-                          const err107 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
+                          const err119 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
                           if (vErrors === null) {
-                            vErrors = [err107];
+                            vErrors = [err119];
                           } else {
-                            vErrors.push(err107);
+                            vErrors.push(err119);
                           }
                           errors++;
                         }
                         if (data95.method === void 0) {
-                          const err108 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                          const err120 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
                           if (vErrors === null) {
-                            vErrors = [err108];
+                            vErrors = [err120];
                           } else {
-                            vErrors.push(err108);
+                            vErrors.push(err120);
                           }
                           errors++;
                         }
                         for (const key36 in data95) {
                           if (!(key36 === "signal" || key36 === "method" || key36 === "dataId")) {
-                            const err109 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 } };
+                            const err121 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 } };
                             if (vErrors === null) {
-                              vErrors = [err109];
+                              vErrors = [err121];
                             } else {
-                              vErrors.push(err109);
+                              vErrors.push(err121);
                             }
                             errors++;
                           }
                         }
                         if (data95.signal !== void 0) {
-                          if (!validate76(data95.signal, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data95, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+                          if (!validate72(data95.signal, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data95, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                             errors = vErrors.length;
                           }
                         }
                         if (data95.method !== void 0) {
                           let data97 = data95.method;
                           if (typeof data97 !== "string") {
-                            const err110 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
+                            const err122 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
-                              vErrors = [err110];
+                              vErrors = [err122];
                             } else {
-                              vErrors.push(err110);
+                              vErrors.push(err122);
                             }
                             errors++;
                           }
                           if (!(data97 === "sum" || data97 === "xor" || data97 === "crc8-j1850" || data97 === "autosar-p1" || data97 === "autosar-p2")) {
-                            const err111 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                            const err123 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
                             if (vErrors === null) {
-                              vErrors = [err111];
+                              vErrors = [err123];
                             } else {
-                              vErrors.push(err111);
+                              vErrors.push(err123);
                             }
                             errors++;
                           }
@@ -2471,78 +2543,78 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data95.dataId !== void 0) {
                           let data98 = data95.dataId;
                           if (!(typeof data98 == "number" && (!(data98 % 1) && !isNaN(data98))) && !Array.isArray(data98)) {
-                            const err112 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                            const err124 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
                             if (vErrors === null) {
-                              vErrors = [err112];
+                              vErrors = [err124];
                             } else {
-                              vErrors.push(err112);
+                              vErrors.push(err124);
                             }
                             errors++;
                           }
                           if (typeof data98 == "number") {
                             if (data98 > 65535 || isNaN(data98)) {
-                              const err113 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+                              const err125 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
                               if (vErrors === null) {
-                                vErrors = [err113];
+                                vErrors = [err125];
                               } else {
-                                vErrors.push(err113);
+                                vErrors.push(err125);
                               }
                               errors++;
                             }
                             if (data98 < 0 || isNaN(data98)) {
-                              const err114 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              const err126 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
-                                vErrors = [err114];
+                                vErrors = [err126];
                               } else {
-                                vErrors.push(err114);
+                                vErrors.push(err126);
                               }
                               errors++;
                             }
                           }
                           if (Array.isArray(data98)) {
                             if (data98.length > 16) {
-                              const err115 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
+                              const err127 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err115];
+                                vErrors = [err127];
                               } else {
-                                vErrors.push(err115);
+                                vErrors.push(err127);
                               }
                               errors++;
                             }
                             if (data98.length < 16) {
-                              const err116 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                              const err128 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err116];
+                                vErrors = [err128];
                               } else {
-                                vErrors.push(err116);
+                                vErrors.push(err128);
                               }
                               errors++;
                             }
                             const len3 = data98.length;
                             for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate138(data98[i3], { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data98, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                                vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+                              if (!validate129(data98[i3], { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data98, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                                vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
                                 errors = vErrors.length;
                               }
                             }
                           }
                         }
                       } else {
-                        const err117 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
+                        const err129 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err117];
+                          vErrors = [err129];
                         } else {
-                          vErrors.push(err117);
+                          vErrors.push(err129);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err118 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
+                    const err130 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err118];
+                      vErrors = [err130];
                     } else {
-                      vErrors.push(err118);
+                      vErrors.push(err130);
                     }
                     errors++;
                   }
@@ -2551,21 +2623,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                   let data100 = data86.uds;
                   if (data100 && typeof data100 == "object" && !Array.isArray(data100)) {
                     if (data100.request === void 0) {
-                      const err119 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
+                      const err131 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
-                        vErrors = [err119];
+                        vErrors = [err131];
                       } else {
-                        vErrors.push(err119);
+                        vErrors.push(err131);
                       }
                       errors++;
                     }
                     for (const key37 in data100) {
                       if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key37)) {
-                        const err120 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key37 } };
+                        const err132 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key37 } };
                         if (vErrors === null) {
-                          vErrors = [err120];
+                          vErrors = [err132];
                         } else {
-                          vErrors.push(err120);
+                          vErrors.push(err132);
                         }
                         errors++;
                       }
@@ -2577,62 +2649,62 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                     if (data100.request !== void 0) {
-                      if (!validate141(data100.request, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data100, parentDataProperty: "request", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                      if (!validate132(data100.request, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data100, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data100.response !== void 0) {
-                      if (!validate141(data100.response, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data100, parentDataProperty: "response", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                      if (!validate132(data100.response, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data100, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data100.flowControl !== void 0) {
-                      if (!validate141(data100.flowControl, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data100, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                      if (!validate132(data100.flowControl, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data100, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data100.target !== void 0) {
-                      if (!validate138(data100.target, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data100, parentDataProperty: "target", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+                      if (!validate129(data100.target, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data100, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data100.source !== void 0) {
-                      if (!validate138(data100.source, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data100, parentDataProperty: "source", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+                      if (!validate129(data100.source, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data100, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data100.session !== void 0) {
                       let data107 = data100.session;
                       if (!(typeof data107 == "number" && (!(data107 % 1) && !isNaN(data107)))) {
-                        const err121 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
+                        const err133 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
                         if (vErrors === null) {
-                          vErrors = [err121];
+                          vErrors = [err133];
                         } else {
-                          vErrors.push(err121);
+                          vErrors.push(err133);
                         }
                         errors++;
                       }
                       if (typeof data107 == "number") {
                         if (data107 > 126 || isNaN(data107)) {
-                          const err122 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
+                          const err134 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
-                            vErrors = [err122];
+                            vErrors = [err134];
                           } else {
-                            vErrors.push(err122);
+                            vErrors.push(err134);
                           }
                           errors++;
                         }
                         if (data107 < 0 || isNaN(data107)) {
-                          const err123 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                          const err135 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
-                            vErrors = [err123];
+                            vErrors = [err135];
                           } else {
-                            vErrors.push(err123);
+                            vErrors.push(err135);
                           }
                           errors++;
                         }
@@ -2642,30 +2714,30 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       let data108 = data100.security;
                       if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
                         if (data108.level === void 0) {
-                          const err124 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
+                          const err136 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
                           if (vErrors === null) {
-                            vErrors = [err124];
+                            vErrors = [err136];
                           } else {
-                            vErrors.push(err124);
+                            vErrors.push(err136);
                           }
                           errors++;
                         }
                         if (data108.key === void 0) {
-                          const err125 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
+                          const err137 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
                           if (vErrors === null) {
-                            vErrors = [err125];
+                            vErrors = [err137];
                           } else {
-                            vErrors.push(err125);
+                            vErrors.push(err137);
                           }
                           errors++;
                         }
                         for (const key38 in data108) {
                           if (!(key38 === "level" || key38 === "key" || key38 === "constant")) {
-                            const err126 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
+                            const err138 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
                             if (vErrors === null) {
-                              vErrors = [err126];
+                              vErrors = [err138];
                             } else {
-                              vErrors.push(err126);
+                              vErrors.push(err138);
                             }
                             errors++;
                           }
@@ -2673,30 +2745,30 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data108.level !== void 0) {
                           let data109 = data108.level;
                           if (!(typeof data109 == "number" && (!(data109 % 1) && !isNaN(data109)))) {
-                            const err127 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
+                            const err139 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
                             if (vErrors === null) {
-                              vErrors = [err127];
+                              vErrors = [err139];
                             } else {
-                              vErrors.push(err127);
+                              vErrors.push(err139);
                             }
                             errors++;
                           }
                           if (typeof data109 == "number") {
                             if (data109 > 125 || isNaN(data109)) {
-                              const err128 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
+                              const err140 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
                               if (vErrors === null) {
-                                vErrors = [err128];
+                                vErrors = [err140];
                               } else {
-                                vErrors.push(err128);
+                                vErrors.push(err140);
                               }
                               errors++;
                             }
                             if (data109 < 0 || isNaN(data109)) {
-                              const err129 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              const err141 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
-                                vErrors = [err129];
+                                vErrors = [err141];
                               } else {
-                                vErrors.push(err129);
+                                vErrors.push(err141);
                               }
                               errors++;
                             }
@@ -2709,17 +2781,17 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                         }
                         if (data108.constant !== void 0) {
-                          if (!validate148(data108.constant, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data108, parentDataProperty: "constant", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                          if (!validate139(data108.constant, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data108, parentDataProperty: "constant", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err130 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
+                        const err142 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err130];
+                          vErrors = [err142];
                         } else {
-                          vErrors.push(err130);
+                          vErrors.push(err142);
                         }
                         errors++;
                       }
@@ -2728,73 +2800,73 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       let data112 = data100.io;
                       if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
                         if (data112.identifier === void 0) {
-                          const err131 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          const err143 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
-                            vErrors = [err131];
+                            vErrors = [err143];
                           } else {
-                            vErrors.push(err131);
+                            vErrors.push(err143);
                           }
                           errors++;
                         }
                         if (data112.control === void 0) {
-                          const err132 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                          const err144 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
                           if (vErrors === null) {
-                            vErrors = [err132];
+                            vErrors = [err144];
                           } else {
-                            vErrors.push(err132);
+                            vErrors.push(err144);
                           }
                           errors++;
                         }
                         for (const key39 in data112) {
                           if (!(key39 === "identifier" || key39 === "control" || key39 === "state")) {
-                            const err133 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
+                            const err145 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
                             if (vErrors === null) {
-                              vErrors = [err133];
+                              vErrors = [err145];
                             } else {
-                              vErrors.push(err133);
+                              vErrors.push(err145);
                             }
                             errors++;
                           }
                         }
                         if (data112.identifier !== void 0) {
-                          if (!validate150(data112.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data112, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+                          if (!validate141(data112.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data112, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                             errors = vErrors.length;
                           }
                         }
                         if (data112.control !== void 0) {
                           let data114 = data112.control;
                           if (typeof data114 !== "string") {
-                            const err134 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                            const err146 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
-                              vErrors = [err134];
+                              vErrors = [err146];
                             } else {
-                              vErrors.push(err134);
+                              vErrors.push(err146);
                             }
                             errors++;
                           }
                           if (!(data114 === "resetToDefault" || data114 === "freezeCurrentState" || data114 === "shortTermAdjustment")) {
-                            const err135 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                            const err147 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
                             if (vErrors === null) {
-                              vErrors = [err135];
+                              vErrors = [err147];
                             } else {
-                              vErrors.push(err135);
+                              vErrors.push(err147);
                             }
                             errors++;
                           }
                         }
                         if (data112.state !== void 0) {
-                          if (!validate148(data112.state, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data112, parentDataProperty: "state", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                          if (!validate139(data112.state, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data112, parentDataProperty: "state", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err136 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
+                        const err148 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err136];
+                          vErrors = [err148];
                         } else {
-                          vErrors.push(err136);
+                          vErrors.push(err148);
                         }
                         errors++;
                       }
@@ -2803,49 +2875,49 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       let data116 = data100.routine;
                       if (data116 && typeof data116 == "object" && !Array.isArray(data116)) {
                         if (data116.identifier === void 0) {
-                          const err137 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          const err149 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
-                            vErrors = [err137];
+                            vErrors = [err149];
                           } else {
-                            vErrors.push(err137);
+                            vErrors.push(err149);
                           }
                           errors++;
                         }
                         for (const key40 in data116) {
                           if (!(key40 === "identifier" || key40 === "option" || key40 === "results")) {
-                            const err138 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+                            const err150 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
                             if (vErrors === null) {
-                              vErrors = [err138];
+                              vErrors = [err150];
                             } else {
-                              vErrors.push(err138);
+                              vErrors.push(err150);
                             }
                             errors++;
                           }
                         }
                         if (data116.identifier !== void 0) {
-                          if (!validate150(data116.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data116, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+                          if (!validate141(data116.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data116, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                             errors = vErrors.length;
                           }
                         }
                         if (data116.option !== void 0) {
-                          if (!validate148(data116.option, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data116, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                          if (!validate139(data116.option, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data116, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                             errors = vErrors.length;
                           }
                         }
                         if (data116.results !== void 0) {
-                          if (!validate148(data116.results, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data116, parentDataProperty: "results", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                          if (!validate139(data116.results, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data116, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err139 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
+                        const err151 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err139];
+                          vErrors = [err151];
                         } else {
-                          vErrors.push(err139);
+                          vErrors.push(err151);
                         }
                         errors++;
                       }
@@ -2858,21 +2930,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                     }
                     if (data100.release !== void 0) {
                       if (typeof data100.release !== "boolean") {
-                        const err140 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                        const err152 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
                         if (vErrors === null) {
-                          vErrors = [err140];
+                          vErrors = [err152];
                         } else {
-                          vErrors.push(err140);
+                          vErrors.push(err152);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err141 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
+                    const err153 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err141];
+                      vErrors = [err153];
                     } else {
-                      vErrors.push(err141);
+                      vErrors.push(err153);
                     }
                     errors++;
                   }
@@ -2881,39 +2953,39 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                   let data122 = data86.confirm;
                   if (data122 && typeof data122 == "object" && !Array.isArray(data122)) {
                     if (data122.path === void 0) {
-                      const err142 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                      const err154 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
                       if (vErrors === null) {
-                        vErrors = [err142];
+                        vErrors = [err154];
                       } else {
-                        vErrors.push(err142);
+                        vErrors.push(err154);
                       }
                       errors++;
                     }
                     for (const key41 in data122) {
                       if (!(key41 === "path" || key41 === "equals" || key41 === "includes")) {
-                        const err143 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
+                        const err155 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
                         if (vErrors === null) {
-                          vErrors = [err143];
+                          vErrors = [err155];
                         } else {
-                          vErrors.push(err143);
+                          vErrors.push(err155);
                         }
                         errors++;
                       }
                     }
                     if (data122.path !== void 0) {
-                      if (!validate68(data122.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data122, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+                      if (!validate148(data122.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data122, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
                         errors = vErrors.length;
                       }
                     }
                     if (data122.equals !== void 0) {
                       let data124 = data122.equals;
                       if (typeof data124 !== "string" && !(typeof data124 == "number") && typeof data124 !== "boolean") {
-                        const err144 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                        const err156 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
                         if (vErrors === null) {
-                          vErrors = [err144];
+                          vErrors = [err156];
                         } else {
-                          vErrors.push(err144);
+                          vErrors.push(err156);
                         }
                         errors++;
                       }
@@ -2925,11 +2997,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                     }
                   } else {
-                    const err145 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
+                    const err157 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err145];
+                      vErrors = [err157];
                     } else {
-                      vErrors.push(err145);
+                      vErrors.push(err157);
                     }
                     errors++;
                   }
@@ -2944,11 +3016,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                   let data127 = data86.requires;
                   if (Array.isArray(data127)) {
                     if (data127.length < 1) {
-                      const err146 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
+                      const err158 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
                       if (vErrors === null) {
-                        vErrors = [err146];
+                        vErrors = [err158];
                       } else {
-                        vErrors.push(err146);
+                        vErrors.push(err158);
                       }
                       errors++;
                     }
@@ -2957,48 +3029,48 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       let data128 = data127[i4];
                       if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
                         if (data128.path === void 0) {
-                          const err147 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                          const err159 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
                           if (vErrors === null) {
-                            vErrors = [err147];
+                            vErrors = [err159];
                           } else {
-                            vErrors.push(err147);
+                            vErrors.push(err159);
                           }
                           errors++;
                         }
                         if (data128.cause === void 0) {
-                          const err148 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                          const err160 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
                           if (vErrors === null) {
-                            vErrors = [err148];
+                            vErrors = [err160];
                           } else {
-                            vErrors.push(err148);
+                            vErrors.push(err160);
                           }
                           errors++;
                         }
                         for (const key42 in data128) {
                           if (!(key42 === "path" || key42 === "equals" || key42 === "includes" || key42 === "atMost" || key42 === "atLeast" || key42 === "cause")) {
-                            const err149 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
+                            const err161 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
                             if (vErrors === null) {
-                              vErrors = [err149];
+                              vErrors = [err161];
                             } else {
-                              vErrors.push(err149);
+                              vErrors.push(err161);
                             }
                             errors++;
                           }
                         }
                         if (data128.path !== void 0) {
-                          if (!validate68(data128.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data128, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+                          if (!validate148(data128.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data128, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
                             errors = vErrors.length;
                           }
                         }
                         if (data128.equals !== void 0) {
                           let data130 = data128.equals;
                           if (typeof data130 !== "string" && !(typeof data130 == "number") && typeof data130 !== "boolean") {
-                            const err150 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
+                            const err162 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
                             if (vErrors === null) {
-                              vErrors = [err150];
+                              vErrors = [err162];
                             } else {
-                              vErrors.push(err150);
+                              vErrors.push(err162);
                             }
                             errors++;
                           }
@@ -3011,22 +3083,22 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         if (data128.atMost !== void 0) {
                           if (!(typeof data128.atMost == "number")) {
-                            const err151 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                            const err163 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
-                              vErrors = [err151];
+                              vErrors = [err163];
                             } else {
-                              vErrors.push(err151);
+                              vErrors.push(err163);
                             }
                             errors++;
                           }
                         }
                         if (data128.atLeast !== void 0) {
                           if (!(typeof data128.atLeast == "number")) {
-                            const err152 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                            const err164 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
-                              vErrors = [err152];
+                              vErrors = [err164];
                             } else {
-                              vErrors.push(err152);
+                              vErrors.push(err164);
                             }
                             errors++;
                           }
@@ -3034,80 +3106,80 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         if (data128.cause !== void 0) {
                           let data134 = data128.cause;
                           if (typeof data134 !== "string") {
-                            const err153 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
+                            const err165 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
-                              vErrors = [err153];
+                              vErrors = [err165];
                             } else {
-                              vErrors.push(err153);
+                              vErrors.push(err165);
                             }
                             errors++;
                           }
                           if (!(data134 === "GeneralError" || data134 === "VehicleError" || data134 === "WrongCommand" || data134 === "VehicleConnectionTimeout" || data134 === "MissingRights" || data134 === "NotPossibleDueToVehicleBatteryLevel" || data134 === "NotPossibleDueToVehiclePrivacyLevel" || data134 === "TooManyWakeUpsOverMonth" || data134 === "TooManyRequestInShortTime" || data134 === "SameActionInProgress" || data134 === "NotPossibleDueToVehicleStolenState" || data134 === "VehicleInUse" || data134 === "TooManyRequestSent" || data134 === "DoorsOpen" || data134 === "VehicleErrorOrCidInside" || data134 === "CidInside" || data134 === "ExternalChargingSystemError" || data134 === "VehicleChargingSystemError" || data134 === "VehicleIsNotLocked" || data134 === "CanceledByDriver")) {
-                            const err154 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                            const err166 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
                             if (vErrors === null) {
-                              vErrors = [err154];
+                              vErrors = [err166];
                             } else {
-                              vErrors.push(err154);
+                              vErrors.push(err166);
                             }
                             errors++;
                           }
                         }
                       } else {
-                        const err155 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        const err167 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err155];
+                          vErrors = [err167];
                         } else {
-                          vErrors.push(err155);
+                          vErrors.push(err167);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err156 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    const err168 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
                     if (vErrors === null) {
-                      vErrors = [err156];
+                      vErrors = [err168];
                     } else {
-                      vErrors.push(err156);
+                      vErrors.push(err168);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err157 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                const err169 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err157];
+                  vErrors = [err169];
                 } else {
-                  vErrors.push(err157);
+                  vErrors.push(err169);
                 }
                 errors++;
               }
             }
           } else {
-            const err158 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err170 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err158];
+              vErrors = [err170];
             } else {
-              vErrors.push(err158);
+              vErrors.push(err170);
             }
             errors++;
           }
         }
       } else {
-        const err159 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err171 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err159];
+          vErrors = [err171];
         } else {
-          vErrors.push(err159);
+          vErrors.push(err171);
         }
         errors++;
       }
     }
   } else {
-    const err160 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err172 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err160];
+      vErrors = [err172];
     } else {
-      vErrors.push(err160);
+      vErrors.push(err172);
     }
     errors++;
   }
@@ -3115,22 +3187,22 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-var configuration = validate162;
-var schema38 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
-var pattern14 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern17 = new RegExp("^[^\\s/:]{1,15}$", "u");
-var pattern18 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern22 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern23 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern25 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern26 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern27 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern28 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern29 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-function validate163(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var configuration = validate154;
+var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
+var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
+var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern28 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern29 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern31 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern32 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern33 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern34 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern35 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate163.evaluated;
+  const evaluated0 = validate155.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3156,14 +3228,14 @@ function validate163(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate163.errors = vErrors;
+  validate155.errors = vErrors;
   return errors === 0;
 }
-validate163.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate155.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate158(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate166.evaluated;
+  const evaluated0 = validate158.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3189,16 +3261,16 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate166.errors = vErrors;
+  validate158.errors = vErrors;
   return errors === 0;
 }
-validate166.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema41 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-var pattern19 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-function validate177(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate158.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var schema40 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
+var pattern25 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+function validate169(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate177.evaluated;
+  const evaluated0 = validate169.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3206,7 +3278,7 @@ function validate177(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema41.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema40.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3235,7 +3307,7 @@ function validate177(data, { instancePath = "", parentData, parentDataProperty, 
     }
   }
   if (typeof data === "string") {
-    if (!pattern19.test(data)) {
+    if (!pattern25.test(data)) {
       const err3 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
       if (vErrors === null) {
         vErrors = [err3];
@@ -3245,15 +3317,15 @@ function validate177(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate177.errors = vErrors;
+  validate169.errors = vErrors;
   return errors === 0;
 }
-validate177.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern20 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate169.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern26 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
+function validate171(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate179.evaluated;
+  const evaluated0 = validate171.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3261,7 +3333,7 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern20.test(data)) {
+    if (!pattern26.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3279,15 +3351,15 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate179.errors = vErrors;
+  validate171.errors = vErrors;
   return errors === 0;
 }
-validate179.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema43 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
-function validate188(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate171.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var schema42 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
+function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate188.evaluated;
+  const evaluated0 = validate180.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3295,7 +3367,7 @@ function validate188(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema43.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema42.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3334,15 +3406,15 @@ function validate188(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate188.errors = vErrors;
+  validate180.errors = vErrors;
   return errors === 0;
 }
-validate188.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern24 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate199(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate180.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern30 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+function validate191(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate199.evaluated;
+  const evaluated0 = validate191.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3350,7 +3422,7 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern24.test(data)) {
+    if (!pattern30.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3368,14 +3440,14 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate199.errors = vErrors;
+  validate191.errors = vErrors;
   return errors === 0;
 }
-validate199.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate206(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate191.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate198(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate206.evaluated;
+  const evaluated0 = validate198.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3394,8 +3466,8 @@ function validate206(data, { instancePath = "", parentData, parentDataProperty, 
     }
     const len0 = data.length;
     for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate163(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+      if (!validate155(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
         errors = vErrors.length;
       }
     }
@@ -3408,14 +3480,14 @@ function validate206(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate206.errors = vErrors;
+  validate198.errors = vErrors;
   return errors === 0;
 }
-validate206.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-function validate162(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate198.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate162.evaluated;
+  const evaluated0 = validate154.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3460,7 +3532,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
     for (const key0 in data) {
-      if (!func1.call(schema38.properties, key0)) {
+      if (!func1.call(schema37.properties, key0)) {
         const err4 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         if (vErrors === null) {
           vErrors = [err4];
@@ -3494,7 +3566,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern14.test(data1)) {
+        if (!pattern20.test(data1)) {
           const err7 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" } };
           if (vErrors === null) {
             vErrors = [err7];
@@ -3514,14 +3586,14 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.profile !== void 0) {
-      if (!validate163(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+      if (!validate155(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
         errors = vErrors.length;
       }
     }
     if (data.data !== void 0) {
-      if (!validate163(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+      if (!validate155(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
         errors = vErrors.length;
       }
     }
@@ -3562,8 +3634,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.bus !== void 0) {
-              if (!validate166(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+              if (!validate158(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
                 errors = vErrors.length;
               }
             }
@@ -3579,8 +3651,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.log !== void 0) {
-              if (!validate163(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
@@ -3629,7 +3701,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
-                if (!pattern17.test(data11)) {
+                if (!pattern23.test(data11)) {
                   const err17 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" } };
                   if (vErrors === null) {
                     vErrors = [err17];
@@ -3649,15 +3721,15 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.slcan !== void 0) {
-              if (!validate163(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data5.bitrate !== void 0) {
               let data13 = data5.bitrate;
               if (!(typeof data13 == "number" && (!(data13 % 1) && !isNaN(data13))) && typeof data13 !== "string") {
-                const err19 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema38.properties.can.items.properties.bitrate.type } };
+                const err19 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema37.properties.can.items.properties.bitrate.type } };
                 if (vErrors === null) {
                   vErrors = [err19];
                 } else {
@@ -3686,7 +3758,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
               if (typeof data13 === "string") {
-                if (!pattern18.test(data13)) {
+                if (!pattern24.test(data13)) {
                   const err22 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" } };
                   if (vErrors === null) {
                     vErrors = [err22];
@@ -3732,20 +3804,20 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data14.bus !== void 0) {
-          if (!validate166(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+          if (!validate158(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
             errors = vErrors.length;
           }
         }
         if (data14.elm327 !== void 0) {
-          if (!validate163(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data14.isotp !== void 0) {
-          if (!validate166(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+          if (!validate158(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
             errors = vErrors.length;
           }
         }
@@ -3761,7 +3833,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
           if (!(data18 === "j1850-pwm" || data18 === "j1850-vpw" || data18 === "iso-9141-2" || data18 === "kwp-5-baud" || data18 === "kwp-fast" || data18 === "can-11-500" || data18 === "can-29-500" || data18 === "can-11-250" || data18 === "can-29-250")) {
-            const err27 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.obd.properties.protocol.enum } };
+            const err27 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.obd.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err27];
             } else {
@@ -3795,20 +3867,20 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data19.bus !== void 0) {
-          if (!validate166(data19.bus, { instancePath: instancePath + "/gnss/bus", parentData: data19, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+          if (!validate158(data19.bus, { instancePath: instancePath + "/gnss/bus", parentData: data19, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
             errors = vErrors.length;
           }
         }
         if (data19.nmea !== void 0) {
-          if (!validate163(data19.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data19, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data19.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data19, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data19.gpsd !== void 0) {
-          if (!validate163(data19.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data19, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data19.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data19, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
@@ -3857,14 +3929,14 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data24.folder !== void 0) {
-          if (!validate163(data24.folder, { instancePath: instancePath + "/record/folder", parentData: data24, parentDataProperty: "folder", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data24.folder, { instancePath: instancePath + "/record/folder", parentData: data24, parentDataProperty: "folder", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data24.size !== void 0) {
-          if (!validate177(data24.size, { instancePath: instancePath + "/record/size", parentData: data24, parentDataProperty: "size", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+          if (!validate169(data24.size, { instancePath: instancePath + "/record/size", parentData: data24, parentDataProperty: "size", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
             errors = vErrors.length;
           }
         }
@@ -3922,7 +3994,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key5 in data28) {
-          if (!func1.call(schema38.properties.mqtt.properties, key5)) {
+          if (!func1.call(schema37.properties.mqtt.properties, key5)) {
             const err39 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
             if (vErrors === null) {
               vErrors = [err39];
@@ -3933,8 +4005,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data28.url !== void 0) {
-          if (!validate179(data28.url, { instancePath: instancePath + "/mqtt/url", parentData: data28, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate171(data28.url, { instancePath: instancePath + "/mqtt/url", parentData: data28, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
             errors = vErrors.length;
           }
         }
@@ -3952,8 +4024,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             }
             const len1 = data30.length;
             for (let i1 = 0; i1 < len1; i1++) {
-              if (!validate179(data30[i1], { instancePath: instancePath + "/mqtt/others/" + i1, parentData: data30, parentDataProperty: i1, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate171(data30[i1], { instancePath: instancePath + "/mqtt/others/" + i1, parentData: data30, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
                 errors = vErrors.length;
               }
             }
@@ -3970,7 +4042,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
         if (data28.protocol !== void 0) {
           let data32 = data28.protocol;
           if (!(data32 === "auto" || data32 === "5" || data32 === "3.1.1" || data32 === 5)) {
-            const err42 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.mqtt.properties.protocol.enum } };
+            const err42 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.mqtt.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err42];
             } else {
@@ -3980,44 +4052,44 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data28.username !== void 0) {
-          if (!validate163(data28.username, { instancePath: instancePath + "/mqtt/username", parentData: data28, parentDataProperty: "username", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data28.username, { instancePath: instancePath + "/mqtt/username", parentData: data28, parentDataProperty: "username", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data28.passwordFile !== void 0) {
-          if (!validate163(data28.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data28, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data28.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data28, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data28.ca !== void 0) {
-          if (!validate163(data28.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data28, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data28.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data28, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data28.cert !== void 0) {
-          if (!validate163(data28.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data28, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data28.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data28, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data28.key !== void 0) {
-          if (!validate163(data28.key, { instancePath: instancePath + "/mqtt/key", parentData: data28, parentDataProperty: "key", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data28.key, { instancePath: instancePath + "/mqtt/key", parentData: data28, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data28.crl !== void 0) {
-          if (!validate163(data28.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data28, parentDataProperty: "crl", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data28.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data28, parentDataProperty: "crl", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
         if (data28.keepalive !== void 0) {
-          if (!validate188(data28.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data28, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data28.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data28, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4055,8 +4127,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data40.trust !== void 0) {
-          if (!validate163(data40.trust, { instancePath: instancePath + "/commands/trust", parentData: data40, parentDataProperty: "trust", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data40.trust, { instancePath: instancePath + "/commands/trust", parentData: data40, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
@@ -4085,14 +4157,14 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data42.limit !== void 0) {
-          if (!validate177(data42.limit, { instancePath: instancePath + "/outbox/limit", parentData: data42, parentDataProperty: "limit", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+          if (!validate169(data42.limit, { instancePath: instancePath + "/outbox/limit", parentData: data42, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
             errors = vErrors.length;
           }
         }
         if (data42.batch !== void 0) {
-          if (!validate188(data42.batch, { instancePath: instancePath + "/outbox/batch", parentData: data42, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data42.batch, { instancePath: instancePath + "/outbox/batch", parentData: data42, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4132,7 +4204,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
         if (data45.listen !== void 0) {
           let data46 = data45.listen;
           if (typeof data46 === "string") {
-            if (!pattern22.test(data46)) {
+            if (!pattern28.test(data46)) {
               const err51 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
               if (vErrors === null) {
                 vErrors = [err51];
@@ -4176,8 +4248,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data47.every !== void 0) {
-          if (!validate188(data47.every, { instancePath: instancePath + "/health/every", parentData: data47, parentDataProperty: "every", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data47.every, { instancePath: instancePath + "/health/every", parentData: data47, parentDataProperty: "every", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4206,14 +4278,14 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data49.linger !== void 0) {
-          if (!validate188(data49.linger, { instancePath: instancePath + "/power/linger", parentData: data49, parentDataProperty: "linger", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data49.linger, { instancePath: instancePath + "/power/linger", parentData: data49, parentDataProperty: "linger", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data49.lowLinger !== void 0) {
-          if (!validate188(data49.lowLinger, { instancePath: instancePath + "/power/lowLinger", parentData: data49, parentDataProperty: "lowLinger", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data49.lowLinger, { instancePath: instancePath + "/power/lowLinger", parentData: data49, parentDataProperty: "lowLinger", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4249,20 +4321,20 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data49.silence !== void 0) {
-          if (!validate188(data49.silence, { instancePath: instancePath + "/power/silence", parentData: data49, parentDataProperty: "silence", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data49.silence, { instancePath: instancePath + "/power/silence", parentData: data49, parentDataProperty: "silence", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data49.waking !== void 0) {
-          if (!validate188(data49.waking, { instancePath: instancePath + "/power/waking", parentData: data49, parentDataProperty: "waking", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data49.waking, { instancePath: instancePath + "/power/waking", parentData: data49, parentDataProperty: "waking", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data49.keepalive !== void 0) {
-          if (!validate188(data49.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data49, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+          if (!validate180(data49.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data49, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4289,7 +4361,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key11 in data56) {
-          if (!func1.call(schema38.properties.http.properties, key11)) {
+          if (!func1.call(schema37.properties.http.properties, key11)) {
             const err62 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
             if (vErrors === null) {
               vErrors = [err62];
@@ -4302,7 +4374,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
         if (data56.listen !== void 0) {
           let data57 = data56.listen;
           if (typeof data57 === "string") {
-            if (!pattern23.test(data57)) {
+            if (!pattern29.test(data57)) {
               const err63 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
                 vErrors = [err63];
@@ -4322,8 +4394,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data56.url !== void 0) {
-          if (!validate199(data56.url, { instancePath: instancePath + "/http/url", parentData: data56, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+          if (!validate191(data56.url, { instancePath: instancePath + "/http/url", parentData: data56, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
@@ -4360,20 +4432,20 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data59.cert !== void 0) {
-              if (!validate163(data59.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data59, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data59.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data59, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data59.key !== void 0) {
-              if (!validate163(data59.key, { instancePath: instancePath + "/http/tls/key", parentData: data59, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data59.key, { instancePath: instancePath + "/http/tls/key", parentData: data59, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data59.clientCa !== void 0) {
-              if (!validate163(data59.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data59, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data59.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data59, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
@@ -4453,7 +4525,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
                 if (data64.name !== void 0) {
                   let data65 = data64.name;
                   if (typeof data65 === "string") {
-                    if (!pattern25.test(data65)) {
+                    if (!pattern31.test(data65)) {
                       const err75 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
                         vErrors = [err75];
@@ -4473,26 +4545,26 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data64.passwordFile !== void 0) {
-                  if (!validate163(data64.passwordFile, { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", parentData: data64, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                  if (!validate155(data64.passwordFile, { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", parentData: data64, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data64.clientId !== void 0) {
-                  if (!validate163(data64.clientId, { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", parentData: data64, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                  if (!validate155(data64.clientId, { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", parentData: data64, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data64.fleets !== void 0) {
-                  if (!validate206(data64.fleets, { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", parentData: data64, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+                  if (!validate198(data64.fleets, { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", parentData: data64, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data64.certificate !== void 0) {
-                  if (!validate163(data64.certificate, { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", parentData: data64, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                  if (!validate155(data64.certificate, { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", parentData: data64, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -4549,38 +4621,38 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data70.issuer !== void 0) {
-              if (!validate163(data70.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data70, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data70.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data70, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data70.audience !== void 0) {
-              if (!validate163(data70.audience, { instancePath: instancePath + "/http/user/audience", parentData: data70, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data70.audience, { instancePath: instancePath + "/http/user/audience", parentData: data70, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data70.jwks !== void 0) {
-              if (!validate163(data70.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data70, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data70.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data70, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data70.keys !== void 0) {
-              if (!validate206(data70.keys, { instancePath: instancePath + "/http/user/keys", parentData: data70, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+              if (!validate198(data70.keys, { instancePath: instancePath + "/http/user/keys", parentData: data70, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
                 errors = vErrors.length;
               }
             }
             if (data70.subjects !== void 0) {
-              if (!validate206(data70.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data70, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+              if (!validate198(data70.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data70, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
                 errors = vErrors.length;
               }
             }
             if (data70.clientIds !== void 0) {
-              if (!validate206(data70.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data70, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+              if (!validate198(data70.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data70, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
                 errors = vErrors.length;
               }
             }
@@ -4611,7 +4683,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             if (data77.id !== void 0) {
               let data78 = data77.id;
               if (typeof data78 === "string") {
-                if (!pattern26.test(data78)) {
+                if (!pattern32.test(data78)) {
                   const err84 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
                     vErrors = [err84];
@@ -4642,7 +4714,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
               if (!(data79 === "Electric" || data79 === "Hybrid" || data79 === "Thermic" || data79 === "Hydrogen")) {
-                const err87 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
+                const err87 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err87];
                 } else {
@@ -4652,14 +4724,14 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data77.brand !== void 0) {
-              if (!validate163(data77.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data77, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data77.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data77, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
             if (data77.label !== void 0) {
-              if (!validate163(data77.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data77, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data77.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data77, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
@@ -4677,8 +4749,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 const len3 = data82.length;
                 for (let i3 = 0; i3 < len3; i3++) {
-                  if (!validate199(data82[i3], { instancePath: instancePath + "/http/vehicle/pictures/" + i3, parentData: data82, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+                  if (!validate191(data82[i3], { instancePath: instancePath + "/http/vehicle/pictures/" + i3, parentData: data82, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -4765,8 +4837,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data56.body !== void 0) {
-          if (!validate177(data56.body, { instancePath: instancePath + "/http/body", parentData: data56, parentDataProperty: "body", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+          if (!validate169(data56.body, { instancePath: instancePath + "/http/body", parentData: data56, parentDataProperty: "body", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
             errors = vErrors.length;
           }
         }
@@ -4810,7 +4882,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i4 = 0; i4 < len4; i4++) {
               let data89 = data88[i4];
               if (typeof data89 === "string") {
-                if (!pattern27.test(data89)) {
+                if (!pattern33.test(data89)) {
                   const err100 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
                     vErrors = [err100];
@@ -4851,8 +4923,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data87.ca !== void 0) {
-          if (!validate163(data87.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data87, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data87.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data87, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
@@ -4931,7 +5003,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             if (data93.subject !== void 0) {
               let data94 = data93.subject;
               if (typeof data94 === "string") {
-                if (!pattern28.test(data94)) {
+                if (!pattern34.test(data94)) {
                   const err111 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err111];
@@ -4953,7 +5025,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             if (data93.publicKey !== void 0) {
               let data95 = data93.publicKey;
               if (typeof data95 === "string") {
-                if (!pattern29.test(data95)) {
+                if (!pattern35.test(data95)) {
                   const err113 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err113];
@@ -4973,8 +5045,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data93.privateKeyFile !== void 0) {
-              if (!validate163(data93.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data93, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+              if (!validate155(data93.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data93, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
@@ -5001,7 +5073,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.monitors !== void 0) {
       let data97 = data.monitors;
       if (!data97 || typeof data97 != "object") {
-        const err117 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
+        const err117 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
         if (vErrors === null) {
           vErrors = [err117];
         } else {
@@ -5046,8 +5118,8 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data97.file !== void 0) {
-          if (!validate163(data97.file, { instancePath: instancePath + "/monitors/file", parentData: data97, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+          if (!validate155(data97.file, { instancePath: instancePath + "/monitors/file", parentData: data97, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
@@ -5079,7 +5151,7 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
           if (!(data101 === "error" || data101 === "warn" || data101 === "info")) {
-            const err123 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
+            const err123 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err123];
             } else {
@@ -5107,10 +5179,10 @@ function validate162(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate162.errors = vErrors;
+  validate154.errors = vErrors;
   return errors === 0;
 }
-validate162.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate154.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 export {
   configuration,
   profile

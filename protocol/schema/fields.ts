@@ -13,7 +13,9 @@
  * | `x-coding` | bytes | where it is said what is in them |
  * | `x-constant` | a member | fixed by the interface; not sent, put back by the decoder |
  */
-import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
+
+import type { Static, TOptional, TSchema, TUnsafe } from 'typebox';
+import * as Type from 'typebox';
 
 export type { Static, TSchema };
 

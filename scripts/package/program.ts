@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
-import { bundling, filesBeside } from '../bundle.ts';
+import { bundling, filesBeside, slimming } from '../bundle.ts';
 import { packageFolder } from './registry.ts';
 import type { Target } from './targets.ts';
 
@@ -29,7 +29,7 @@ export async function bundleForTarget(target: Target, outfile: string): Promise<
     define: { 'import.meta.url': 'moduleAddress', 'import.meta.dirname': 'undefined' },
     inject: [join(here, 'embedded/address.ts')],
     legalComments: 'none',
-    plugins: [carried(target)],
+    plugins: [slimming, carried(target)],
   });
 }
 
