@@ -1,6 +1,6 @@
 /** Serial lines: eight data bits, no parity, one stop bit, as every receiver and adapter of a car speaks. */
 import { access, constants } from 'node:fs/promises';
-import { SerialPort } from 'serialport';
+import type { SerialPort } from 'serialport';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -34,6 +34,8 @@ export function serialLine({ path, baudRate, flowControl = 'none', rest }: Seria
     await access(path, constants.R_OK | constants.W_OK).catch((error: unknown) => {
       throw unopened(path, error);
     });
+    // Loading it takes a quarter of the start, and many cars have no such line.
+    const { SerialPort } = await import('serialport');
     const port = new SerialPort({
       path,
       baudRate,
