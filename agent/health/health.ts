@@ -230,9 +230,9 @@ function detailsOf(link: LinkDetails): LinkDetails {
   };
 }
 
-/** Frames that a source lost: refused by a full queue, or not of its format. */
+/** Frames that a source lost: on the way to its queue, refused by a full queue, or not of its format. */
 export function droppedBy({ counts }: Pick<SourceVitals, 'counts'>): number {
-  return (counts['dropped'] ?? 0) + (counts['malformed'] ?? 0) + (counts['overruns'] ?? 0);
+  return ['dropped', 'interfaceDropped', 'malformed', 'overruns'].reduce((sum, name) => sum + (counts[name] ?? 0), 0);
 }
 
 /** Members that are 0 or empty are left out: nearly all are, nearly always. */

@@ -153,13 +153,13 @@ test('a hello with everything in it travels, and one of a quiet agent is small',
       reason: 'y'.repeat(300),
       frames: 1,
       silence: 1_234,
-      counts: { dropped: 3, malformed: 1 },
+      counts: { dropped: 3, interfaceDropped: 2, malformed: 1 },
     })),
     outbox: [{ class: 5, count: 2, bytes: 300, oldest: snapshot.at - 60_000 }],
     commands: { Success: 3, DoorsOpen: 1 },
     delay: 12.4,
   });
-  expect(busy.sources?.[0]).toMatchObject({ silence: 1, dropped: 4 });
+  expect(busy.sources?.[0]).toMatchObject({ silence: 1, dropped: 6 });
   expect(busy.outbox).toEqual([{ class: 5, count: 2, bytes: 300, oldest: 60 }]);
   const full: Message<'hello'> = { ...envelope, body: { ...hello, mode: 'minimal', reason: 'x', health: busy } };
   expect(decodeMessage(encodeMessage(full))).toEqual(full);
