@@ -49,6 +49,7 @@ export function makeDebian(
   put(system, 'usr/local/bin/console', join(guest, 'console.sh'), 0o755);
   for (const name of ['car', 'console'])
     put(system, `etc/systemd/system/${name}.service`, join(guest, `${name}.service`));
+  put(system, 'etc/systemd/system/vigie.service.d/emulated.conf', join(guest, 'emulated.conf'));
   writeFileSync(join(system, 'etc/fstab'), 'LABEL=system / ext4 rw 0 0\n');
   copyFileSync(deb, join(system, 'tmp/vigie.deb'));
   run('chroot', system, 'dpkg', '-i', '/tmp/vigie.deb');

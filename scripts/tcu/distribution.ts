@@ -44,6 +44,7 @@ function fetchInto(folder: string, architecture: string, kernel: string): void {
       `APT::Architecture "${architecture}";
 APT::Architectures { "${architecture}"; };
 APT::Sandbox::User "root";
+Acquire::Retries "3";
 Dir::State::Lists "${scratch}/lists";
 Dir::State::Status "/dev/null";
 Dir::Cache "${scratch}/cache";
@@ -52,7 +53,12 @@ Dir::Cache "${scratch}/cache";
     const env = { ...process.env, APT_CONFIG: settings, DEBIAN_FRONTEND: 'noninteractive' };
     const run = (program: string, ...args: string[]): string =>
       execFileSync(program, args, { cwd: archives, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    run('apt-get', '-qq', 'update');
+    try {
+      run('apt-get', '-qq', 'update');
+    } catch (error) {
+      // A mirror that is being renewed has some lists and lacks others: what is missing then is said by the next line.
+      console.error((error as Error).message);
+    }
     run('apt-get', '-qq', '--yes', '--no-install-recommends', '--download-only', 'install', ...programs);
     const image = /Depends: (linux-image-\S+)/.exec(run('apt-cache', 'depends', kernel))?.[1];
     if (image === undefined) throw new Error(`${kernel} names no kernel`);

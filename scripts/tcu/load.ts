@@ -46,7 +46,9 @@ export async function load(machine: Machine, rate: number, seconds: number): Pro
   const sent = rate * seconds;
   let [read, dropped] = [0, 0];
   for (let look = 0; look < LOOKS && read + dropped < sent; look++) {
-    const metrics = await machine.run("sleep 1; wget -qO- http://127.0.0.1:9100/metrics | grep '^vigie_frames'");
+    const metrics = await machine.run(
+      "sleep 1; wget -qO- http://127.0.0.1:9100/metrics | grep -E '^vigie_(frames|source_events)'",
+    );
     [read, dropped] = [sumOf(metrics, 'vigie_frames_total'), sumOf(metrics, 'vigie_frames_dropped_total')];
   }
   await machine.run('killall vigie; while pidof vigie >/dev/null; do sleep 0.2; done');
