@@ -44,7 +44,7 @@ export class Machine {
       [
         ...platform.hardware,
         ...['-kernel', disks.kernel, '-initrd', disks.memoryDisk],
-        ...['-append', `console=${platform.console} quiet loglevel=1 panic=-1 net.ifnames=0 systemd.show_status=no`],
+        ...['-append', `${platform.told} quiet loglevel=1 panic=-1 net.ifnames=0 systemd.show_status=no`],
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
         // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),

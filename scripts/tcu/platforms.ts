@@ -12,12 +12,12 @@ export interface Platform {
   readonly hardware: readonly string[];
   /** How virtio's devices are attached, as the emulator's names of them end. */
   readonly attached: 'device' | 'pci';
-  /** What the kernel calls the serial line that is the console. */
-  readonly console: 'ttyAMA0' | 'ttyS0';
+  /** What the kernel is told of the board: the serial line that is the console, and what is wanting. */
+  readonly told: string;
 }
 
 const board = ['-smp', '2', '-m', '512'];
-const arm = { emulatedBy: 'qemu-system-arm', attached: 'device', console: 'ttyAMA0' } as const;
+const arm = { emulatedBy: 'qemu-system-arm', attached: 'device', told: 'console=ttyAMA0' } as const;
 
 export const platforms: readonly Platform[] = [
   {
@@ -44,7 +44,8 @@ export const platforms: readonly Platform[] = [
     emulatedBy: 'qemu-system-x86',
     hardware: ['-M', 'q35', '-cpu', 'max', ...board],
     attached: 'pci',
-    console: 'ttyS0',
+    // An emulator that has to wait for its turn fails the kernel's test of the timer.
+    told: 'console=ttyS0 no_timer_check',
   },
 ];
 
