@@ -118,10 +118,11 @@ function readDaily(member: Member): { entry: TimeEntry; interval: Interval } {
 /** Seconds since midnight of an ISO 8601 duration such as PT14H30M; `14H30` is seen too. */
 function readTimeOfDay(member: Member): number {
   const text = member.text(64);
-  const [, hours, minutes = '0', seconds = '0'] = /^(?:PT)?(\d{1,2})H(?:(\d{1,2})M?)?(?:(\d{1,2})S)?$/.exec(text) ?? [];
-  const only = /^PT(\d{1,2})M$/.exec(text)?.[1];
-  const parts = only === undefined ? [Number(hours), Number(minutes), Number(seconds)] : [0, Number(only), 0];
-  const [hour, minute, second] = parts as [number, number, number];
+  const found =
+    /^(?:PT)?(\d{1,2})H(?:(\d{1,2})M?)?(?:(\d{1,2})S)?$/.exec(text) ??
+    /^PT(?=\d)(\d{0})(?:(\d{1,2})M)?(?:(\d{1,2})S)?$/.exec(text);
+  const [, hours = 'none', minutes = '0', seconds = '0'] = found ?? [];
+  const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds)];
   if (hour <= 23 && minute <= 59 && second <= 59) return hour * 3600 + minute * 60 + second;
   throw malformed(
     member.where,
