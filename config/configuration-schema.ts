@@ -184,7 +184,5 @@ export const configurationSchema = closed(
 );
 
 export type ConfigurationInput = Static<typeof configurationSchema>;
-export type ObdInputInput = Static<typeof obd>;
-export type GnssInputInput = Static<typeof gnss>;
 export type CanInputInput = Static<typeof input>;
 export type MqttInput = Static<typeof mqtt>;

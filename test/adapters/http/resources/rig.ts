@@ -14,7 +14,7 @@ import { handlers } from '../../../../adapters/http/resources/index.ts';
 import type { RecordStore } from '../../../../agent/ports.ts';
 import type { StatusReader } from '../../../../agent/status.ts';
 import { bases, type Operation } from '../../../../protocol/interface/operation.ts';
-import { operationById, operations } from '../../../../protocol/interface/operations.ts';
+import { operations } from '../../../../protocol/interface/operations.ts';
 import { readQuery } from '../../../../protocol/interface/parameters.ts';
 import { type Callback, readSubscribe } from '../../../../protocol/schema/callback.ts';
 import { DAY, type DayLog, MIDNIGHT, vehicle } from '../../../rig/day.ts';
@@ -289,10 +289,4 @@ function matched(side: string, method: string, path: string): { operation: Opera
     if (fits) return { operation, path: found };
   }
   throw new Error(`no operation ${method} ${side} ${path}`);
-}
-
-export function operation(id: string): Operation {
-  const found = operationById.get(id);
-  if (found === undefined) throw new Error(`no operation ${id}`);
-  return found;
 }
