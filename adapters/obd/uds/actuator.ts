@@ -51,13 +51,15 @@ export class UdsActuator implements Actuator {
     if (parameters !== undefined) {
       throw new VigieError('command.unsupported', `${action} by diagnostics takes no parameters`);
     }
-    const { clock, log } = this.#options;
-    const { bus, address } = command.uds;
+    const { clock, log, requesters } = this.#options;
+    const { address } = command.uds;
     const client = new UdsClient(requester, address, clock);
     const deadline = clock.monotonic() + command.within;
     const { signal } = this.#stopping;
     const guard = allowed === undefined ? {} : { allowed };
     const session = new DiagnosticSession({ client, clock, log, signal, deadline, ...guard });
+    // The same wires may have two names: frames by one, requests by the other.
+    const [bus] = [...requesters].find(([, way]) => way === requester) ?? [];
     const line = `${bus} ${address.request} ${address.target ?? ''}`;
     const done = (this.#lines.get(line) ?? Promise.resolve()).then(() => session.run(action, command));
     const over = done.catch(() => undefined);

@@ -169,6 +169,25 @@ describe('one after the other', () => {
     expect(bench.unit.violations).toEqual([]);
   });
 
+  it('also where one says the bus by another name', async () => {
+    const { clock, log, isotp, unit } = benchOf();
+    await clock.settle(10, 1);
+    const other = { ...commands['doors.lock'], uds: { ...commands['doors.lock'].uds, bus: 'plug' } };
+    const requesters = new Map([
+      ['plug', isotp],
+      ['body', isotp],
+    ]);
+    const actuator = new UdsActuator({ commands: { ...commands, 'doors.lock': other }, requesters, clock, log });
+    const both = Promise.all(['horn.on', 'doors.lock'].map((action) => actuator.actuate(action)));
+    expect((await settled(clock, both)).status).toBe('fulfilled');
+    expect(unit.requests.filter((request) => request === '1003' || request === '1001')).toEqual([
+      '1003',
+      '1001',
+      '1003',
+      '1001',
+    ]);
+  });
+
   it('what waits too long is not begun', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
