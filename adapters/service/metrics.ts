@@ -135,7 +135,9 @@ interface Exposition {
 }
 
 async function expose(): Promise<Exposition> {
-  const { Counter, Gauge, Registry } = await import('prom-client');
+  // A CommonJS module has no named exports once it is bundled.
+  const { default: prometheus } = await import('prom-client');
+  const { Counter, Gauge, Registry } = prometheus;
   const registry = new Registry();
   const instruments = metrics.map((definition) => {
     const { name, help, labels = [], kind } = definition;

@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { decoding } from './decode.ts';
 import { footprint } from './footprint.ts';
 import { growing } from './growth.ts';
+import { serving } from './http.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
@@ -33,6 +34,7 @@ const sections: readonly Section[] = [
   commanding,
   storing,
   monitoring,
+  serving,
   footprint,
   growing,
 ];

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleProgram } from '../../scripts/bundle.ts';
 import { VigieProcess } from '../rig/bench.ts';
@@ -63,6 +64,33 @@ test('carries the document of the interface and the page that shows it', async (
     expect(String(await get('/docs'))).toContain('/docs/swagger-ui-bundle.js');
   } finally {
     await bench.end('SIGINT');
+    rmSync(data, { recursive: true, force: true });
+  }
+});
+
+test('serves what it counts', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'vigie-bundle-run-'));
+  const file = join(data, 'vigie.yaml');
+  writeFileSync(
+    file,
+    `configuration: 1
+vin: VF3BUNDLED0000001
+profile: bench
+data: .
+can: [{ bus: body, log: ${join(root, 'main.ts')} }]
+mqtt: { url: 'mqtt://127.0.0.1:1' }
+metrics: { listen: 'unix:metrics.sock' }
+`,
+  );
+  const car = new VigieProcess(['run', '-c', file], join(folder, 'main.mjs'));
+  try {
+    await car.says('ready:');
+    const { statusCode, body } = await request('http://localhost/metrics', {
+      dispatcher: new Agent({ connect: { socketPath: join(data, 'metrics.sock') } }),
+    });
+    expect([statusCode, await body.text()]).toEqual([200, expect.stringContaining('vigie_up 1')]);
+  } finally {
+    await car.end('SIGTERM');
     rmSync(data, { recursive: true, force: true });
   }
 });

@@ -1,5 +1,5 @@
 /** The fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate where one is asked for. */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Caller } from '../call.ts';
@@ -33,9 +33,10 @@ export class FleetGate implements Gate {
   readonly #users: ReadonlyMap<string, Known>;
   readonly #failures: Failures;
   /** Of this process: digests in memory are of no use to whoever reads them. */
-  readonly #key = randomBytes(32);
+  readonly #key = randomBytes(32).toString('hex');
   readonly #nobody = impossibleHash();
-  #checking = 0;
+  /** By user and digest: a client that begins with many requests at once has its password checked once. */
+  readonly #checking = new Map<string, Promise<boolean>>();
 
   constructor(users: readonly FleetUser[], clock: Clock, failures = new Failures(clock)) {
     this.#failures = failures;
@@ -82,16 +83,21 @@ export class FleetGate implements Gate {
   }
 
   async #passwordIsRight(password: string, known: Known | undefined): Promise<boolean> {
-    const digest = createHmac('sha256', this.#key).update(password).digest();
+    // For every request: at once, without the objects that an HMAC is made with.
+    const digest = hash('sha256', this.#key + password, 'buffer');
     if (known?.digest !== undefined && timingSafeEqual(known.digest, digest)) return true;
-    if (this.#checking >= CHECKS) throw new TooManyRequests('too many logins at a time', 1_000);
-    this.#checking++;
+    const name = `${known?.user.name ?? ''} ${digest.toString('hex')}`;
+    const same = this.#checking.get(name);
+    if (same !== undefined) return same;
+    if (this.#checking.size >= CHECKS) throw new TooManyRequests('too many logins at a time', 1_000);
+    const check = verifyPassword(password, known?.user.password ?? this.#nobody);
+    this.#checking.set(name, check);
     try {
-      const right = await verifyPassword(password, known?.user.password ?? this.#nobody);
+      const right = await check;
       if (right && known !== undefined) known.digest = digest;
       return right;
     } finally {
-      this.#checking--;
+      this.#checking.delete(name);
     }
   }
 }

@@ -99,7 +99,8 @@ function stampTwin(object: Written): Written {
 function newest(value: unknown): number {
   if (typeof value !== 'object' || value === null) return Number.NEGATIVE_INFINITY;
   let result = Number.NEGATIVE_INFINITY;
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
     if (name === 'createdAt') result = Math.max(result, member as number);
     else if (typeof member === 'object') result = Math.max(result, newest(member));
   }

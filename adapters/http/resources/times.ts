@@ -1,9 +1,18 @@
 /** Moments as the interface writes them: RFC 3339, UTC, with milliseconds. */
 import type { TSchema } from '../../../protocol/schema/fields.ts';
 
+/** Moments written lately: a state that is read again and again has the same ones. */
+const written = new Map<number, string>();
+const MOST = 1_024;
+
 /** `at` is UTC ms. */
 export function dateTime(at: number): string {
-  return new Date(at).toISOString();
+  const known = written.get(at);
+  if (known !== undefined) return known;
+  const text = new Date(at).toISOString();
+  if (written.size >= MOST) written.clear();
+  written.set(at, text);
+  return text;
 }
 
 interface Node {

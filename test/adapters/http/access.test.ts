@@ -83,6 +83,23 @@ describe('the fleet side', () => {
     expect(JSON.stringify(rig.log.lines)).not.toMatch(/s3cret|0ther|app-1|Basic [A-Za-z0-9]/);
   });
 
+  test('lets in a client that begins with many requests at once', async () => {
+    const rig = await start();
+    const asked = Array.from({ length: 32 }, () => rig.get('/fleets?client_id=app-1', basic('operator', 's3cret')));
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(new Array(32).fill(200));
+  });
+
+  test('checks no more than a few passwords at a time', async () => {
+    const gate = new FleetGate([operator], clock);
+    const guesses = Array.from({ length: 5 }, (_, n) => {
+      const presented = { remote: '127.0.0.1', host: 'localhost', clientIds: ['app-1'], ...basic('operator', `g${n}`) };
+      return gate.admit(presented, { operation: { scopes: [] }, path: {} });
+    });
+    const ended = await Promise.allSettled(guesses);
+    const codes = ended.map((one) => one.status === 'rejected' && (one.reason as { code: string }).code);
+    expect(codes).toEqual([...new Array(4).fill('request.unauthenticated'), 'request.rate']);
+  });
+
   test('makes an address wait that fails too often, with right credentials too', async () => {
     const virtual = new VirtualClock();
     const rig = await startRig({ gates: { fleet: new FleetGate([operator], virtual) }, clock: virtual });

@@ -1,0 +1,12 @@
+/** `node:http` and nothing else: a text to whoever asks. Arguments: port; bytes of the answer with its headers. */
+import { createServer } from 'node:http';
+
+/** What Node writes before the text, about. */
+const HEADERS = 160;
+
+const [port = '', bytes = ''] = process.argv.slice(2);
+const text = JSON.stringify('x'.repeat(Math.max(0, Number(bytes) - HEADERS)));
+const server = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length }).end(text);
+});
+server.listen(Number(port), '127.0.0.1', () => console.log('ready'));
