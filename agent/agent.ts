@@ -339,7 +339,11 @@ export class Agent implements LinkEvents {
     // What was to be looked at within the second is not to wait for the end of a long sleep, and the reverse.
     this.#schedule();
     this.#inbox.rested();
-    this.#ports.rest?.(this.#power.asleep());
+    const asleep = this.#power.asleep();
+    // What was still being gathered would otherwise be told only when the car is used again.
+    const now = this.#ports.clock.now();
+    if (asleep) for (const recorder of this.#pipeline.recorders) recorder.flush(now);
+    this.#ports.rest?.(asleep);
   }
 
   #schedule(): void {

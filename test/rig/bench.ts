@@ -44,6 +44,10 @@ export class VigieProcess {
     await Promise.race([heard, ended]);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Writes to its standard input. */
   write(text: string): void {
     this.#child.stdin?.write(text);

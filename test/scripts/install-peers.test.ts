@@ -23,7 +23,8 @@ describe('scripts/install-peers.sh', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const peers = ['mosquitto', 'mosquitto_pub', 'candump', 'gpsd', 'nats-server', 'rabbitmq-server', 'socat', 'gcc'];
+  const peers = ['mosquitto', 'mosquitto_pub', 'candump', 'gpsd', 'nats-server', 'rabbitmq-server', 'strace'];
+  peers.push('socat', 'gcc');
   const absent = peers.filter((peer) => findPeer(peer) === undefined);
   it.skipIf(absent.length > 0)(
     `says and does nothing when all is there (absent: ${absent.join(', ') || 'none'})`,

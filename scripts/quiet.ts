@@ -1,0 +1,65 @@
+/**
+ * `npm run quiet`: the agent with all that a unit may have falls asleep on a real Mosquitto, and its system calls are
+ * counted, all threads, until they have settled and for a minute more (`npm run quiet 300`: for five). Fails when that
+ * has 30 or more calls a minute beside those for the keep-alive. The test suite has a short form.
+ */
+import { setTimeout as until } from 'node:timers/promises';
+import { QuietUnit } from '../test/rig/quiet-unit.ts';
+import { Strace, type SystemCall, wakeUpsOf } from '../test/rig/strace.ts';
+
+/** Calls a minute that a sleeping unit may make beside the keep-alive. */
+const MOST = 30;
+const MINUTE = 60;
+/**
+ * Minutes until what was begun while awake has come to its end: V8 looks every 8 s whether it shall tidy up after the
+ * last activity, and does so once, some minutes later (its memory reducer).
+ */
+const SETTLING = 5;
+
+const seconds = Number(process.argv[2] ?? MINUTE);
+if (!(seconds > 0)) {
+  console.error(`${process.argv[2]} is no number of seconds; write e.g. npm run quiet 300`);
+  process.exit(2);
+}
+const unit = await QuietUnit.start({ keepalive: '60s', linger: '3s' });
+let failed = false;
+try {
+  unit.talk(12_345);
+  await unit.presence.take((word) => word === 'asleep');
+  const strace = await Strace.attach(unit.pid);
+  let from = 0;
+  for (let minute = 1; minute <= SETTLING; minute++) {
+    await until(MINUTE * 1000);
+    console.log(`minute ${minute} asleep: ${strace.calls.all.length - from} system calls`);
+    from = strace.calls.all.length;
+  }
+  await until(seconds * 1000);
+  await strace.detach();
+  failed = !judge(strace.calls.all.slice(from));
+} finally {
+  await unit.close();
+}
+if (failed) {
+  console.error(unit.output);
+  process.exitCode = 1;
+}
+
+function judge(calls: readonly SystemCall[]): boolean {
+  const wakeUps = wakeUpsOf(unit.pid, calls);
+  const kept = new Set(wakeUps.filter(({ keepAlive }) => keepAlive).flatMap(({ calls: made }) => made));
+  const table = new Map<string, { calls: number; 'for the keep-alive': number }>();
+  for (const call of calls) {
+    const row = table.get(call.name) ?? { calls: 0, 'for the keep-alive': 0 };
+    row.calls++;
+    if (kept.has(call)) row['for the keep-alive']++;
+    table.set(call.name, row);
+  }
+  console.table(Object.fromEntries([...table].sort(([, a], [, b]) => b.calls - a.calls)));
+  const others = ((calls.length - kept.size) * MINUTE) / seconds;
+  console.log(
+    `${seconds} s: ${wakeUps.length} wake-ups, ${calls.length} system calls, ${kept.size} of them for the keep-alive; ` +
+      `${others.toFixed(1)} others a minute (fewer than ${MOST} are allowed)`,
+  );
+  // Without a question to the broker it was not connected, and nothing is proven.
+  return others < MOST && kept.size > 0;
+}

@@ -1,0 +1,86 @@
+/** The system calls of a process, all threads, as strace tells them while they happen. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Arrivals } from './arrivals.ts';
+
+export interface SystemCall {
+  readonly thread: number;
+  readonly name: string;
+  /** The whole line. */
+  readonly text: string;
+}
+
+/** A wake-up of the main thread: what it did between being woken and waiting again. */
+export interface WakeUp {
+  readonly calls: readonly SystemCall[];
+  /** A question to the broker, or its answer. */
+  readonly keepAlive: boolean;
+}
+
+/** MQTT 3.1.1 clauses 3.12 and 3.13: PINGREQ and PINGRESP, as strace writes bytes. */
+const PINGREQ = '"\\300\\0"';
+const PINGRESP = '"\\320\\0"';
+
+/** strace 5 and later: `12345 write(23, "\300\0", 2) = 2`, or in two lines where threads take turns. */
+const WHOLE = /^(?:\[pid +)?(\d+)\]? +(\w+)\(.* = .*$/;
+const RESUMED = /^(?:\[pid +)?(\d+)\]? +<\.\.\. (\w+) resumed>.* = .*$/;
+
+/** The call that a line of strace completes; undefined for one that only begins, for signals and exits. */
+export function completedCall(text: string): SystemCall | undefined {
+  if (text.endsWith('<detached ...>') || text.endsWith('<unfinished ...>')) return undefined;
+  const [, thread, name] = WHOLE.exec(text) ?? RESUMED.exec(text) ?? [];
+  return thread === undefined || name === undefined ? undefined : { thread: Number(thread), name, text };
+}
+
+/** What the thread did, by wake-up; what it did before the first is left out. */
+export function wakeUpsOf(thread: number, calls: readonly SystemCall[]): WakeUp[] {
+  const groups: SystemCall[][] = [];
+  for (const call of calls) {
+    if (call.thread !== thread) continue;
+    if (/^epoll_(p?)wait2?$/.test(call.name)) groups.push([call]);
+    else groups.at(-1)?.push(call);
+  }
+  return groups.map((group) => ({
+    calls: group,
+    keepAlive: group.some(({ text }) => text.includes(PINGREQ) || text.includes(PINGRESP)),
+  }));
+}
+
+export function isQuestion({ name, text }: SystemCall): boolean {
+  return name === 'write' && text.includes(PINGREQ);
+}
+
+export class Strace {
+  readonly calls = new Arrivals<SystemCall>();
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#ended = once(child, 'exit');
+  }
+
+  /** Resolves when all threads are watched. */
+  static async attach(pid: number): Promise<Strace> {
+    const child = spawn('strace', ['-f', '-p', String(pid), '-s', '8'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const strace = new Strace(child);
+    const lines = createInterface({ input: child.stderr as NodeJS.ReadableStream });
+    const attached = new Promise<void>((resolve, reject) => {
+      lines.on('line', (text) => {
+        if (/^strace: Process \d+ attached/.test(text)) resolve();
+        else if (text.startsWith('strace: ')) reject(new Error(text));
+        const call = completedCall(/^(\[pid |\d+ )/.test(text) ? text : `${pid} ${text}`);
+        if (call !== undefined) strace.calls.push(call);
+      });
+    });
+    await attached;
+    return strace;
+  }
+
+  /** Lets the process go. */
+  async detach(): Promise<void> {
+    this.#child.kill('SIGINT');
+    await this.#ended;
+  }
+}
