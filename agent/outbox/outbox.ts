@@ -171,7 +171,8 @@ export class Outbox implements Publisher {
     this.#store.append(entry);
     const place = options.first === true ? 'first' : kind === 'gap' ? 'held' : 'line';
     this.#uncommitted.push({ queued: { class: priority, seq }, place });
-    if (this.#store.bytes > this.#options.limit) this.#evict();
+    // For a gap message no room is made: there would be something to tell again.
+    if (kind !== 'gap' && this.#store.bytes > this.#options.limit) this.#evict();
     return seq;
   }
 

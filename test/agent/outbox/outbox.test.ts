@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
 import { Outbox, type OutboxOptions } from '../../../agent/outbox/outbox.ts';
-import type { OutboxStore } from '../../../agent/ports.ts';
+import type { Memory, OutboxStore } from '../../../agent/ports.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Body } from '../../../protocol/schema/message.ts';
@@ -34,18 +34,12 @@ function gatedStore(inner = memoryOutboxStore()) {
   return { store, gates };
 }
 
-function setUp(store: OutboxStore = memoryOutboxStore(), options: Partial<OutboxOptions> = {}) {
+function setUp(store: OutboxStore = memoryOutboxStore(), options: Partial<OutboxOptions> = {}, memory?: Memory) {
   const link = new WireLink();
   const clock = new VirtualClock();
   const log = new MemoryLog();
-  const outbox = new Outbox(store, link, clock, log, {
-    vin: VIN,
-    boot: 1,
-    quality: () => 'ntp',
-    window: () => 3,
-    limit: 1 << 20,
-    ...options,
-  });
+  const defaults: OutboxOptions = { vin: VIN, boot: 1, quality: () => 'ntp', window: () => 3, limit: 1 << 20 };
+  const outbox = new Outbox(store, link, clock, log, { ...defaults, ...options }, memory);
   const sent = () =>
     link.published.map(({ payload }) => decodeMessage(payload)).map(({ kind, seq }) => `${kind} ${seq}`);
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -179,6 +173,77 @@ describe('outbox', () => {
     expect(lost + kept.length).toBe(1_000);
     expect(lost).toBeGreaterThan(0);
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => lost + i));
+  });
+
+  test('however long the outage, what went is one gap message, and it is told when the car is back', async () => {
+    const { outbox, link, turn, clock, store } = setUp(undefined, { limit: 5_000 });
+    for (let at = 0; at < 2_000; at++) outbox.put('waypoint', waypoint(at));
+    clock.advance(200);
+    expect([...store.entries()].map(({ kind }) => kind)).not.toContain('gap');
+    link.connected = true;
+    outbox.linkUp();
+    while (link.inFlight > 0) {
+      link.acknowledge();
+      await turn();
+    }
+    const messages = link.published.map(({ payload }) => decodeMessage(payload));
+    const gaps = messages.flatMap((message) => (message.kind === 'gap' ? [message.body] : []));
+    const [gap] = gaps;
+    expect(gaps).toHaveLength(1);
+    expect(gap?.numbers).toEqual([[0, (gap?.count ?? 0) - 1]]);
+    expect((gap?.count ?? 0) + messages.length - 1).toBe(2_000);
+    expect(outbox.waiting).toBe(0);
+  });
+
+  test('what was sent and not acknowledged is not evicted: the broker may have it', async () => {
+    const { outbox, link, turn, clock } = setUp(undefined, { limit: 2_000 });
+    link.connected = true;
+    outbox.linkUp();
+    for (let at = 0; at < 3; at++) outbox.put('waypoint', waypoint(at));
+    link.lose();
+    await turn();
+    for (let at = 3; at < 200; at++) outbox.put('waypoint', waypoint(at));
+    clock.advance(200);
+    link.connected = true;
+    outbox.linkUp();
+    const again = link.published.slice(3, 6).map(({ payload }) => decodeMessage(payload));
+    expect(again.map(({ kind, seq }) => `${kind} ${seq}`)).toEqual(['gap 0', 'waypoint 0', 'waypoint 1']);
+    expect(again[0]?.body).toMatchObject({ numbers: [[3, expect.any(Number)]] });
+  });
+
+  test('a broker that refuses everything is told of it now and then, not for ever without a pause', async () => {
+    const { outbox, link, turn, clock } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    const refused = async () => {
+      while (link.inFlight > 0) {
+        link.refuse();
+        await turn();
+      }
+      return link.published.length;
+    };
+    expect(await refused()).toBe(2);
+    clock.advance(4_999);
+    expect(await refused()).toBe(2);
+    clock.advance(1);
+    // Of the message and of the gap message that was refused.
+    expect(await refused()).toBe(4);
+    link.connected = false;
+    link.connected = true;
+    outbox.linkUp();
+    const told = link.published.slice(4).map(({ payload }) => decodeMessage(payload));
+    link.acknowledge();
+    await turn();
+    expect(told.map(({ body }) => body)).toMatchObject([
+      { lost: 'remote', count: 1, numbers: [[0, 0]] },
+      { lost: 'gap', count: 3, numbers: [[0, 2]] },
+    ]);
+    expect(outbox.waiting).toBe(0);
+  });
+
+  test('a state of the gaps that cannot be read costs what it said, and no start', () => {
+    const { log } = setUp(undefined, {}, { recall: () => 'nonsense', keep: () => undefined });
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
   });
 
   test('a disk that refuses stops recording, not sending, and is tried again', async () => {

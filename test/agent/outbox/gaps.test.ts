@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { Gaps } from '../../../agent/outbox/gaps.ts';
+import type { OutboxReference } from '../../../agent/ports.ts';
+import type { Gap } from '../../../protocol/schema/gap.ts';
+
+const reference = (priority: number, seq: number, kind: string, at = seq * 10, bytes = 5): OutboxReference => ({
+  class: priority,
+  seq,
+  kind,
+  at,
+  bytes,
+  retain: false,
+});
+
+/** Tells everything, with numbers from `seq` on. */
+function tellAll(gaps: Gaps, seq: number): Gap[] {
+  const told = gaps.take();
+  for (const [index, gap] of told.entries()) gaps.tell(seq + index, gap);
+  return told;
+}
+
+describe('what was given up', () => {
+  test('is one gap for each kind, with the numbers of its class', () => {
+    const gaps = new Gaps();
+    for (const seq of [4, 3, 7]) gaps.note(reference(5, seq, 'telemetry'));
+    gaps.note(reference(3, 1, 'status'));
+    gaps.note(reference(3, 2, 'monitor'));
+    gaps.note(reference(3, 2, 'monitor'));
+    expect([gaps.untold, gaps.underway]).toEqual([3, 0]);
+    const numbers: Gap['numbers'] = [[1, 2]];
+    expect(tellAll(gaps, 10)).toEqual([
+      {
+        class: 5,
+        lost: 'telemetry',
+        count: 3,
+        bytes: 15,
+        from: 30,
+        to: 70,
+        numbers: [
+          [3, 4],
+          [7, 7],
+        ],
+      },
+      { class: 3, lost: 'status', count: 1, bytes: 5, from: 10, to: 10, numbers },
+      { class: 3, lost: 'monitor', count: 1, bytes: 5, from: 20, to: 20, numbers },
+    ]);
+    expect([gaps.untold, gaps.underway]).toEqual([0, 3]);
+  });
+
+  test('is known until the message that tells it has arrived', () => {
+    const gaps = new Gaps();
+    gaps.note(reference(5, 1, 'telemetry'));
+    tellAll(gaps, 10);
+    expect(gaps.has({ class: 5, seq: 1 })).toBe(true);
+    expect(gaps.has({ class: 4, seq: 1 })).toBe(false);
+    expect(gaps.has({ class: 5, seq: 2 })).toBe(false);
+    gaps.arrived(5, 10);
+    expect(gaps.underway).toBe(1);
+    gaps.arrived(3, 10);
+    expect([gaps.underway, gaps.has({ class: 5, seq: 1 }), gaps.state()]).toEqual([0, false, undefined]);
+  });
+
+  test('is told anew, with the number of the message that told it, when that is given up', () => {
+    const gaps = new Gaps();
+    gaps.note(reference(5, 1, 'telemetry'));
+    tellAll(gaps, 10);
+    gaps.note(reference(5, 2, 'telemetry'));
+    gaps.note(reference(3, 10, 'gap'));
+    expect(gaps.underway).toBe(0);
+    expect(gaps.take()).toEqual([
+      { class: 5, lost: 'telemetry', count: 2, bytes: 10, from: 10, to: 20, numbers: [[1, 2]] },
+      { class: 3, lost: 'gap', count: 1, bytes: 5, from: 100, to: 100, numbers: [[10, 10]] },
+    ]);
+  });
+
+  test('is as it was after a start; a gap message that does not wait any more has arrived', () => {
+    const gaps = new Gaps();
+    gaps.note(reference(5, 1, 'telemetry'));
+    gaps.note(reference(4, 1, 'waypoint'));
+    tellAll(gaps, 10);
+    gaps.note(reference(5, 2, 'telemetry'));
+    const again = new Gaps();
+    again.restore(structuredClone(gaps.state()), () => true);
+    expect(again.state()).toEqual(gaps.state());
+    const later = new Gaps();
+    later.restore(structuredClone(gaps.state()), (priority, seq) => priority === 3 && seq === 11);
+    expect(later.underway).toBe(1);
+    expect([later.has({ class: 5, seq: 1 }), later.has({ class: 4, seq: 1 })]).toEqual([false, true]);
+    expect(later.take()).toMatchObject([{ lost: 'telemetry', numbers: [[2, 2]] }]);
+  });
+
+  test('of another version is left out, and what can be read is taken', () => {
+    const gaps = new Gaps();
+    const good: Gap = { class: 5, lost: 'telemetry', count: 1, bytes: 5, from: 1, to: 1, numbers: [[1, 1]] };
+    const strange = [
+      { ...good, lost: 'dream' },
+      { ...good, count: 0.5 },
+      { ...good, from: '1' },
+    ];
+    const told = [...strange.map((gap, index) => [index, gap]), [9, { ...good, class: 4 }]];
+    gaps.restore({ untold: [...strange, good], told }, () => true);
+    expect(gaps.state()).toEqual({ untold: [good], told: [[9, { ...good, class: 4 }]] });
+  });
+});
