@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.ts';
-import { figure, median } from './contest.ts';
+import { figure } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
 import { exponent } from './exponent.ts';
 import { type Line, type Panel, plot } from './plot.ts';
@@ -26,9 +26,9 @@ export const growing: Section = {
   name: 'growth',
   title: 'Growth',
   text: `What more of something costs, from little to more than a car has. Each amount is a process of its own, measured in
-processor time, which others on the machine hardly change; the middle of several. The exponent is
-the slope of a straight line through the logarithms of the upper half of the amounts, where what is paid once no longer
-counts: 1 is linear, 0 does not grow. In the drawing the dashed lines are linear.`,
+processor time, the least of several: what else the machine does only adds to it. The exponent is the slope of a straight
+line through the logarithms of the upper half of the amounts, where what is paid once no longer counts: 1 is linear, 0
+does not grow. In the drawing the dashed lines are linear.`,
   async run(size, scratch) {
     const program = await bundle('growth-program.ts', scratch);
     const rounds = Math.ceil(size.rounds / 6);
@@ -40,12 +40,15 @@ counts: 1 is linear, 0 does not grow. In the drawing the dashed lines are linear
     ];
     const tables = growths.map(table);
     const last = tables.at(-1) as Table;
-    return [...tables.slice(0, -1), { ...last, drawing: { file: 'growth.svg', svg: plot(growths.map(panel)) } }];
+    return [
+      ...tables.slice(0, -1),
+      { ...last, drawing: { file: 'growth.svg', title: 'Growth of costs', svg: plot(growths.map(panel)) } },
+    ];
   },
 };
 
 function signals(program: string, rounds: number, { frames }: Size): Growth {
-  const amounts = [64, 256, 1024, 4096, ...(frames >= 1_000_000 ? [16_384] : [])];
+  const amounts = [64, 256, 1024, 4096, ...(frames >= 1_000_000 ? [16_384, 65_536] : [])];
   const costs = each(amounts, rounds, (amount) => measure(program, 'signals', amount));
   return {
     title: 'Signals that a profile wants',
@@ -77,8 +80,7 @@ function monitors(program: string, rounds: number, { frames }: Size): Growth {
 function changes(program: string, amount: number): number {
   const input = `${'round\n'.repeat(4)}${'cost\n'.repeat(5)}`;
   const said = execFileSync(process.execPath, [program, String(amount), 'car'], { input, stdio: 'pipe' });
-  const costs = said.toString('utf8').trim().split('\n').slice(4).map(Number);
-  return median(costs.sort((a, b) => a - b)) / 50_000;
+  return Math.min(...said.toString('utf8').trim().split('\n').slice(4).map(Number)) / 50_000;
 }
 
 function records(program: string, rounds: number, { frames }: Size, scratch: string): Growth {
@@ -138,9 +140,9 @@ function measure(program: string, ...rest: readonly (string | number)[]): Record
 }
 
 function line(name: string, costs: Costs, key: string): Line {
-  const middle = (runs: readonly Readonly<Record<string, number>>[]): number =>
-    median(runs.map((run) => run[key] ?? Number.NaN).sort((a, b) => a - b));
-  return { name, points: [...costs].map(([amount, runs]) => [amount, middle(runs)] as const) };
+  const least = (runs: readonly Readonly<Record<string, number>>[]): number =>
+    Math.min(...runs.map((run) => run[key] ?? Number.NaN));
+  return { name, points: [...costs].map(([amount, runs]) => [amount, least(runs)] as const) };
 }
 
 function table({ title, x, costs, notes }: Growth): Table {

@@ -26,6 +26,8 @@ export interface Table {
 export interface Drawing {
   /** Name of the file in docs/. */
   readonly file: string;
+  /** What it shows, for those who do not see it. */
+  readonly title: string;
   readonly svg: string;
 }
 
@@ -49,6 +51,6 @@ export function markdown(table: Table): string {
     ...table.rows.map((row) => `| ${row.cells.join(' | ')} |`),
   ];
   if (table.notes.length > 0) lines.push('', ...table.notes.map((note) => `- ${note}`));
-  if (table.drawing !== undefined) lines.push('', `![${table.title}](${table.drawing.file})`);
+  if (table.drawing !== undefined) lines.push('', `![${table.drawing.title}](${table.drawing.file})`);
   return `${lines.join('\n')}\n`;
 }

@@ -5,7 +5,7 @@
  * Numbers used together lie together in one array: each array costs its own checks in the loops.
  */
 import type { Signal } from './database.ts';
-import { operation } from './extraction.ts';
+import { operation, STRIDE } from './extraction.ts';
 import { bytesNeeded } from './layout.ts';
 
 /** A signal and its index in the list of wanted signals. */
@@ -28,17 +28,24 @@ export const PLAIN = 2;
 export const SWAPPED = 3;
 const never = 65;
 
-function joined<T extends Int32Array | Float64Array>(
+/** The column with `more` from `count` on; with twice the room when there is too little, so that many plans cost no more each. */
+function extended<T extends Int32Array | Float64Array>(
   before: T,
+  count: number,
   more: readonly number[],
   column: new (length: number) => T,
 ): T {
-  const all = new column(before.length + more.length);
-  all.set(before);
-  all.set(more, before.length);
+  const needed = count + more.length;
+  let all = before;
+  if (needed > before.length) {
+    all = new column(Math.max(needed, 2 * before.length));
+    all.set(before);
+  }
+  all.set(more, count);
   return all;
 }
 
+/** Columns have room for more than there is: {@link DecodeTables.rows} counts. */
 export class DecodeTables {
   plans = new Int32Array(0);
   /** Per plan: the wanted signals of all its rows. */
@@ -61,8 +68,11 @@ export class DecodeTables {
   /** Per row: the ends of further ranges, one pair after the other; undefined when there are none. */
   readonly ranges: (readonly number[] | undefined)[] = [];
 
+  #rows = 0;
+  #planned = 0;
+
   get rows(): number {
-    return this.needs.length;
+    return this.#rows;
   }
 
   /** Adds a plan for signals that are all readable, at least one, and returns where it is in `plans`. */
@@ -91,14 +101,15 @@ export class DecodeTables {
     const operations = rows.flatMap((row) => operation(row.signal));
     const parents = rows.map((row) => row.parent);
     const wraps = rows.map(({ signal }) => (signal.type === 'signed' ? 2 ** signal.length : 0));
-    this.indexes = joined(this.indexes, indexes, Int32Array);
-    this.scales = joined(this.scales, scales, Float64Array);
-    this.operations = joined(this.operations, operations, Int32Array);
-    this.needs = joined(this.needs, needs, Int32Array);
-    this.parents = joined(this.parents, parents, Int32Array);
-    this.wraps = joined(this.wraps, wraps, Float64Array);
+    this.indexes = extended(this.indexes, start, indexes, Int32Array);
+    this.scales = extended(this.scales, 2 * start, scales, Float64Array);
+    this.operations = extended(this.operations, STRIDE * start, operations, Int32Array);
+    this.needs = extended(this.needs, start, needs, Int32Array);
+    this.parents = extended(this.parents, start, parents, Int32Array);
+    this.wraps = extended(this.wraps, start, wraps, Float64Array);
     const selections = rows.flatMap(({ signal }) => signal.selection?.ranges[0] ?? [1, 0]);
-    this.selections = joined(this.selections, selections, Float64Array);
+    this.selections = extended(this.selections, 2 * start, selections, Float64Array);
+    this.#rows += rows.length;
     for (const { signal } of rows) {
       const further = signal.selection?.ranges.slice(1).flat() ?? [];
       this.ranges.push(further.length === 0 ? undefined : further);
@@ -106,9 +117,11 @@ export class DecodeTables {
 
     const swapped = rows.some(({ signal }) => signal.byteOrder === 'big') ? 1 : 0;
     const plain = selected ? never : Math.max(...needs);
-    this.plans = joined(this.plans, [start, start + rows.length, plain, swapped], Int32Array);
+    const plan = this.#planned;
+    this.plans = extended(this.plans, plan, [start, start + rows.length, plain, swapped], Int32Array);
+    this.#planned += PLAN;
     this.signals.push(rows.flatMap((row) => (row.index === UNWANTED ? [] : [row.index])));
-    return this.plans.length - PLAN;
+    return plan;
   }
 
   /** `raw` of the multiplexor in row `parent` selects `row`. */

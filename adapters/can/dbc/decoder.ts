@@ -23,7 +23,7 @@ import {
   TAIL,
   UNLINKED,
 } from './slots.ts';
-import { type UnknownSignal, unknownSignal, type WantedSignal } from './wanted.ts';
+import { type UnknownSignal, unknownSignals, type WantedSignal } from './wanted.ts';
 
 /** What was seen since the decoder was made. */
 export interface DecodeCounts extends ShortCounts {
@@ -73,7 +73,7 @@ export class DbcDecoder implements FrameDecoder {
     this.#buses = buses;
     this.#slots = new Slots(this.#tables, wanted, bound);
     this.#rows = new RowDecoder(this.#tables, this.#slots, this.counts);
-    this.problems = wanted.flatMap((one, index) => unknownSignal(one, index, bound) ?? []);
+    this.problems = unknownSignals(wanted, bound);
   }
 
   decode(batch: FrameBatch, sink: ReadingSink): void {

@@ -48,9 +48,10 @@ export class RowDecoder {
     const end = first + records[slot * RECORD + ROWS]!;
     const bytes = batch.length[frame]!;
     if (this.#raw.length < tables.rows) {
-      this.#raw = new Float64Array(tables.rows);
-      this.#there = new Uint8Array(tables.rows);
-      this.#signals = new Int32Array(tables.rows);
+      const room = Math.max(tables.rows, 2 * this.#raw.length);
+      this.#raw = new Float64Array(room);
+      this.#there = new Uint8Array(room);
+      this.#signals = new Int32Array(room);
     }
     readings.reserve(begin + end - first);
     const { values, raws } = readings;

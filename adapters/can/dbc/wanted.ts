@@ -1,5 +1,5 @@
 import type { WantedSignal } from '../../../agent/ports.ts';
-import { signalNamed } from './database.ts';
+import { type Message, signalNamed } from './database.ts';
 import { readable } from './layout.ts';
 import { type BoundDatabase, databasesOf } from './matching.ts';
 import { nearest } from './nearest.ts';
@@ -15,21 +15,52 @@ export interface UnknownSignal {
   readonly nearest: readonly string[];
 }
 
-/** What is wrong with a wanted signal, or undefined when it can be decoded. */
-export function unknownSignal(
+/** What is wrong with those wanted signals that cannot be decoded, in their order. */
+export function unknownSignals(wanted: readonly WantedSignal[], bound: readonly BoundDatabase[]): UnknownSignal[] {
+  const byBus = new Map<string | undefined, Messages>();
+  return wanted.flatMap((one, index) => {
+    let messages = byBus.get(one.bus);
+    if (messages === undefined) {
+      messages = messagesOf(one.bus, bound);
+      byBus.set(one.bus, messages);
+    }
+    return unknownSignal(one, index, bound, messages) ?? [];
+  });
+}
+
+/** Messages that a bus may have, found by either of their names. */
+interface Messages {
+  readonly all: readonly Message[];
+  readonly named: ReadonlyMap<string, readonly Message[]>;
+}
+
+function messagesOf(bus: string | undefined, bound: readonly BoundDatabase[]): Messages {
+  const databases = bus === undefined ? bound.map((entry) => entry.database) : databasesOf(bound, bus);
+  const all = databases.flatMap((database) => database.messages);
+  const named = new Map<string, Message[]>();
+  for (const message of all) {
+    for (const name of new Set([message.name, message.symbol])) {
+      const others = named.get(name);
+      if (others === undefined) named.set(name, [message]);
+      else others.push(message);
+    }
+  }
+  return { all, named };
+}
+
+function unknownSignal(
   wanted: WantedSignal,
   index: number,
   bound: readonly BoundDatabase[],
+  { all, named }: Messages,
 ): UnknownSignal | undefined {
   const { bus } = wanted;
-  const databases = bus === undefined ? bound.map((entry) => entry.database) : databasesOf(bound, bus);
-  if (databases.length === 0) {
+  if (bus === undefined ? bound.length === 0 : databasesOf(bound, bus).length === 0) {
     const buses = bound.flatMap((entry) => entry.bus ?? []);
     if (bus === undefined) return { index, message: 'there is no network description', nearest: [] };
     return { index, message: `bus ${bus} has no network description`, nearest: nearest(bus, buses) };
   }
-  const all = databases.flatMap((database) => database.messages);
-  const messages = all.filter((message) => message.name === wanted.message || message.symbol === wanted.message);
+  const messages = named.get(wanted.message) ?? [];
   if (messages.length === 0) {
     const names = all.map((message) => message.name);
     const message = `no network description has a message ${wanted.message}`;
