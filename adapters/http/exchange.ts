@@ -59,6 +59,15 @@ export function openExchange(address: string, asked: string | undefined, now: nu
   };
 }
 
+/**
+ * A header of the request, as Node has read it; `name` in any case. An object of the fetch standard with all of them is
+ * not made for this: that takes longer than much of the rest of a request.
+ */
+export function headerOf({ headers }: HttpBindings['incoming'], name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
 type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
 
 /**

@@ -12,7 +12,7 @@ import type { Gate } from './access/presented.ts';
 import { readPairs } from './address.ts';
 import type { Handlers } from './call.ts';
 import { addDocuments, type Documents } from './documents.ts';
-import { type App, openExchange, type RequestContext, respond } from './exchange.ts';
+import { type App, headerOf, openExchange, type RequestContext, respond } from './exchange.ts';
 import { IdempotentAnswers } from './idempotency.ts';
 import { type Bounds, bounds, createListener, type TlsFiles, watchCertificates } from './listener.ts';
 import type { LiveChanges } from './live.ts';
@@ -186,7 +186,7 @@ function addLive(app: App, live: LiveChanges, serving: Serving, enabled: readonl
 async function answer(app: App, options: ServerOptions, request: Request, env: HttpBindings): Promise<Response> {
   const { clock, log, url } = options;
   const started = clock.monotonic();
-  const opened = openExchange(request.url, request.headers.get('x-request-id') ?? undefined, clock.now());
+  const opened = openExchange(request.url, headerOf(env.incoming, 'x-request-id'), clock.now());
   const exchange = url === undefined ? opened : { ...opened, origin: url };
   const response = await app.fetch(request, { ...env, exchange });
   log.info('request', {

@@ -9,7 +9,7 @@ import type { Gate, Presented, Wanted } from './access/presented.ts';
 import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
-import { type RequestContext, respond } from './exchange.ts';
+import { headerOf, type RequestContext, respond } from './exchange.ts';
 import { type IdempotentAnswers, onceOf } from './idempotency.ts';
 import { acceptable, mediaOf, requireJson } from './media.ts';
 import type { RateLimiter } from './rates.ts';
@@ -49,12 +49,12 @@ export class Serving {
     const path = readSegments(place.pattern, exchange.target.path);
     const pairs = readPairs(exchange.target.query);
     const caller = await this.admit(operation.side, { operation, path }, pairs, context);
-    const media = acceptable(mediaOf(operation), context.req.header('accept'));
+    const media = acceptable(mediaOf(operation), headerOf(incoming, 'accept'));
     const call: Call = {
       operation,
       path: readPath(operation, path),
       query: readQuery(operation, pairs, exchange.now),
-      headers: readHeaders(operation, (name) => context.req.header(name)),
+      headers: readHeaders(operation, (name) => headerOf(incoming, name)),
       body: operation.body === undefined ? undefined : await this.#readBody(operation, incoming),
       caller,
       base: `${exchange.origin}${place.root}`,
