@@ -6,7 +6,7 @@ import type { Disks } from './disks.ts';
 import type { Platform } from './platforms.ts';
 
 /** Milliseconds that anything may take that is waited for: an emulated start on a machine that has other work too. */
-const PATIENCE = 300_000;
+const PATIENCE = 900_000;
 
 export class Machine {
   /** Whether every line of every console is shown as it comes, on standard error. */
