@@ -68,7 +68,7 @@ export function makeDebian(
 
 /** A fresh system without our package, made once. */
 function bootstrapped(): string {
-  const folder = join(cache, `debian-${RELEASE}-${programs.length}`);
+  const folder = join(cache, [RELEASE, ...programs].join('+'));
   if (existsSync(folder)) return folder;
   mkdirSync(cache, { recursive: true });
   const scratch = mkdtempSync(join(cache, 'fetching-'));
