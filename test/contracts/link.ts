@@ -1,6 +1,7 @@
 /** What every {@link Link} over every broker must do. The relay between them makes the network fail on demand. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MqttLinkOptions } from '../../adapters/mqtt/index.ts';
+import { UnitRest } from '../../agent/rest.ts';
 import type { BrokerRig } from '../rig/broker.ts';
 import { bytes, Car, down, message, Observer, presence, up, vin } from '../rig/car.ts';
 import { Relay } from '../rig/relay.ts';
@@ -148,6 +149,31 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect((await observer.seen.take()).payload).toBe('offline');
       await car.up();
       expect((await observer.seen.take()).payload).toBe('online');
+    });
+
+    it('says asleep while the unit sleeps, online when it wakes, and what holds then after each connection', async () => {
+      const observer = await observe(presence);
+      const rest = new UnitRest();
+      const car = await makeCar({ rest, keepalive: 20, asleepKeepalive: 600 }).start();
+      expect((await observer.seen.take()).payload).toBe('online');
+      expect(car.link.health().keepalive).toBe(20);
+      rest.set(true);
+      const asleep = await observer.seen.take();
+      expect(asleep.payload).toBe('asleep');
+      expect(car.link.health().keepalive).toBe(600);
+      const late = await observe(presence);
+      const kept = await late.seen.take();
+      expect([kept.payload, kept.packet.retain]).toEqual(['asleep', true]);
+      relay.cut();
+      await car.up();
+      expect((await observer.seen.take(({ payload }) => payload !== 'offline')).payload).toBe('asleep');
+      rest.set(false);
+      expect((await observer.seen.take()).payload).toBe('online');
+      await car.link.close();
+      expect((await observer.seen.take()).payload).toBe('offline');
+      // A link that is closed is told nothing any more.
+      rest.set(true);
+      expect(car.link.connected).toBe(false);
     });
 
     it('says offline or asleep, retained, when it is closed, and can be opened again', async () => {

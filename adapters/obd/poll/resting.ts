@@ -43,12 +43,9 @@ export class VoltageWatch {
 
   constructor(options: VoltageWatchOptions) {
     this.#options = options;
-    const { rest, polls } = options;
+    const { rest } = options;
     this.#unheed = rest.heed((asleep) => (asleep ? this.#sleep() : this.#wake()));
-    if (rest.asleep) {
-      polls.pause();
-      this.#sleep();
-    }
+    if (rest.asleep) this.#sleep();
   }
 
   stop(): void {

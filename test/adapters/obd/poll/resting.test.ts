@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { pauseAsleep, VoltageWatch } from '../../../../adapters/obd/poll/index.ts';
+import { UnitRest } from '../../../../agent/rest.ts';
+import { VirtualClock } from '../../../rig/clock.ts';
+
+function rig() {
+  const clock = new VirtualClock();
+  const rest = new UnitRest();
+  const told: string[] = [];
+  const polls = { pause: () => void told.push('pause'), resume: () => void told.push('resume') };
+  return { clock, rest, told, polls };
+}
+
+/** A unit that only has an adapter; `volts` undefined: it does not measure. */
+function watched(volts: number | undefined, asleep = false) {
+  const parts = rig();
+  const { clock, rest, polls } = parts;
+  const battery: { volts: number | undefined; asked: number } = { volts, asked: 0 };
+  rest.set(asleep);
+  const voltage = async (): Promise<number> => {
+    battery.asked++;
+    if (battery.volts === undefined) throw new Error('it does not measure');
+    return battery.volts;
+  };
+  return { ...parts, battery, watch: new VoltageWatch({ polls, rest, clock, voltage }) };
+}
+
+describe('polls beside a bus that is heard', () => {
+  it('rest while the unit sleeps, also when it slept from the start, and no longer once they are let go', () => {
+    const { rest, told, polls } = rig();
+    rest.set(true);
+    const release = pauseAsleep(polls, rest);
+    expect(told).toEqual(['pause']);
+    rest.set(false);
+    rest.set(true);
+    expect(told).toEqual(['pause', 'resume', 'pause']);
+    release();
+    rest.set(false);
+    expect(told).toHaveLength(3);
+  });
+});
+
+describe('a unit that only hears answers', () => {
+  it('asks nothing while it sleeps and the voltage stays, or falls', async () => {
+    const { clock, rest, told, battery } = watched(12.6);
+    rest.set(true);
+    for (let minute = 0; minute < 60; minute++) {
+      if (battery.volts !== undefined) battery.volts -= 0.005;
+      await clock.settle(60_000, 10_000);
+    }
+    expect(told).toEqual(['pause']);
+    expect(battery.asked).toBe(60);
+  });
+
+  it('asks the car when the voltage rises, gives it up after a while, and only a further rise counts', async () => {
+    const { clock, rest, told, battery } = watched(12.4, true);
+    await clock.settle(180_000, 10_000);
+    battery.volts = 13.4;
+    await clock.settle(70_000, 10_000);
+    expect(told).toEqual(['pause', 'resume']);
+    await clock.settle(20_000, 10_000);
+    expect(told).toEqual(['pause', 'resume', 'pause']);
+    await clock.settle(3_600_000, 60_000);
+    expect(told).toHaveLength(3);
+    battery.volts = 14.2;
+    await clock.settle(70_000, 10_000);
+    expect(told.at(-1)).toBe('resume');
+    // The car answered: the unit wakes, and the trial is not ended.
+    rest.set(false);
+    await clock.settle(600_000, 60_000);
+    expect(told.at(-1)).toBe('resume');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('asks for a while every ten minutes where the adapter does not measure', async () => {
+    const { clock, rest, told } = watched(undefined);
+    rest.set(true);
+    await clock.settle(600_000, 10_000);
+    expect(told).toEqual(['pause']);
+    await clock.settle(3_600_000, 10_000);
+    const trials = told.filter((word) => word === 'resume').length;
+    expect(trials).toBeGreaterThan(3);
+    expect(trials).toBeLessThan(7);
+  });
+
+  it('sets nothing once it is stopped, not even when the adapter answers late', async () => {
+    const { clock, rest, told, watch } = watched(12.6);
+    rest.set(true);
+    clock.advance(60_000);
+    watch.stop();
+    await clock.settle(120_000, 10_000);
+    rest.set(false);
+    expect(told).toEqual(['pause']);
+    expect(clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,204 @@
+/** A unit that sleeps: what wakes it, and what it puts on the bus. Real commands, ledger, schedule and power states. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PowerStates, powerDefaults } from '../../agent/power.ts';
+import type { StatusReader } from '../../agent/status.ts';
+import type { CommandBodyKind } from '../../protocol/command.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { carOf, commandOf, signed } from './remotes/rig.ts';
+
+const { linger, silence } = powerDefaults;
+const MINUTE = 60_000;
+/** The unit looks around this often, ms. */
+const TICK = 1_000;
+const SLEEPING_TICK = 600_000;
+
+interface Put {
+  readonly action: string;
+  readonly state: string;
+  /** The bus had said something within the last seconds. */
+  readonly awake: boolean;
+  /** What was told of a command last. */
+  readonly told: string | undefined;
+}
+
+function sleeper() {
+  // Noon in Paris, a Thursday.
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1, 11));
+  const frames: Put[] = [];
+  /** The car wakes up when it is asked to. */
+  const car = { answers: true, talks: false };
+  const status: StatusReader = {
+    value: (slot) => unit.status.value(slot),
+    fresh: (slot, now) => unit.status.fresh(slot, now),
+    current: (slot, now) => unit.status.current(slot, now),
+    contents: () => unit.status.contents(),
+  };
+  const put = (action: string): void => {
+    frames.push({ action, state: power.state, awake: power.awake(), told: unit.reports.at(-1)?.status });
+  };
+  const power: PowerStates = new PowerStates({
+    clock,
+    status,
+    log: new MemoryLog(),
+    actuator: {
+      actions: new Set(['wakeUp.wake']),
+      actuate: async (action) => {
+        put(action);
+        if (car.answers) clock.after(300, hear);
+      },
+    },
+    busy: () => false,
+    changed: () => {
+      unit.remotes.rested();
+      arm();
+    },
+  });
+  const unit = carOf({ clock, power, actuate: async (action) => put(action) });
+  const hear = (): void => {
+    power.heard();
+    unit.repeat();
+  };
+  let cancel: () => void = () => undefined;
+  const arm = (): void => {
+    cancel();
+    cancel = clock.after(power.asleep() ? SLEEPING_TICK : TICK, () => {
+      if (car.talks) hear();
+      power.look();
+      arm();
+    });
+  };
+  arm();
+  const pass = (ms: number): Promise<void> => clock.settle(ms, Math.max(1_000, ms / 60));
+  /** Gives a command and lets time pass until it has ended, however long the car takes to wake up or not. */
+  const order = async (kind: CommandBodyKind, body: object): Promise<void> => {
+    let over = false;
+    const done = unit.remotes.receive(signed(commandOf(clock, kind, body))).finally(() => {
+      over = true;
+    });
+    while (!over) await clock.settle(500, 100);
+    await done;
+  };
+  return { clock, power, unit, car, frames, hear, pass, order };
+}
+
+/** Asleep, after the usual time. */
+async function asleep() {
+  const made = sleeper();
+  await made.unit.remotes.resume();
+  await made.pass(linger + silence + 2 * TICK);
+  expect(made.power.state).toBe('asleep');
+  return made;
+}
+
+describe('what wakes a unit', () => {
+  test('a frame of the car, as when a cable is plugged in: it is awake with the first one', async () => {
+    const { power, hear, frames } = await asleep();
+    hear();
+    expect([power.state, power.awake(), power.cost.wakeUps]).toEqual(['standby', true, 1]);
+    expect(frames).toEqual([]);
+  });
+
+  test('a command, which wakes the car by its one frame and is then carried out', async () => {
+    const { power, unit, frames } = await asleep();
+    expect(await unit.order('Doors', { state: 'Locked' })).toEqual([
+      'Accepted',
+      'WakingUpVehicle',
+      'CheckingVehicle',
+      'SentToVehicle',
+      'Success',
+    ]);
+    expect(frames.map(({ action }) => action)).toEqual(['wakeUp.wake', 'doors.lock']);
+    expect(power.cost).toMatchObject({ wakeUps: 0, wokenByMessages: 1 });
+  });
+
+  test('a program that has come to its time, not a second later for all that the unit looks around seldom', async () => {
+    const { clock, power, unit, frames, pass } = await asleep();
+    await unit.order('ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT13H' } });
+    await pass(10 * MINUTE);
+    expect(power.state).toBe('asleep');
+    frames.length = 0;
+    const due = Date.UTC(2026, 0, 1, 12);
+    await pass(due - 1_000 - clock.now());
+    expect([power.state, frames]).toEqual(['asleep', []]);
+    await clock.settle(4_000, 100);
+    expect(power.cost.wokenByPrograms).toBe(1);
+    expect(frames.map(({ action }) => action)).toEqual(['wakeUp.wake', 'charging.start']);
+  });
+
+  test('a message of a stranger does not', async () => {
+    const { power, unit } = await asleep();
+    await unit.give(Uint8Array.of(1, 2, 3));
+    expect(power.state).toBe('asleep');
+  });
+
+  test('with a low 12 V battery a command is refused, and the car left alone', async () => {
+    const { unit, frames } = await asleep();
+    unit.see('battery.voltage', powerDefaults.battery - 1);
+    expect(await unit.order('WakeUp', {})).toEqual(['NotPossibleDueToVehicleBatteryLevel']);
+    expect(await unit.order('Doors', { state: 'Locked' })).toEqual(['NotPossibleDueToVehicleBatteryLevel']);
+    expect(frames).toEqual([]);
+  });
+});
+
+test('the schedule of a unit that sleeps sets no alarm but for what is due', async () => {
+  const { clock, pass } = await asleep();
+  // That of its own look, and that of the schedule: ten minutes apart, where it was ten seconds.
+  expect(clock.pending).toBe(2);
+  let fired = 0;
+  const { after } = clock;
+  clock.after = (delay, due) =>
+    after.call(clock, delay, () => {
+      fired++;
+      due();
+    });
+  await pass(60 * MINUTE);
+  expect(fired).toBeLessThanOrEqual(12);
+});
+
+test('whatever happens: a unit that sleeps puts nothing on the bus but the frame that wakes, for an accepted command', async () => {
+  const step = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 500, max: 20 * MINUTE }) }),
+    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('lock', 'unlock', 'lights', 'wake', 'program') }) },
+    fc.record({ kind: fc.constantFrom('heard', 'talks', 'silent', 'answers', 'deaf') }),
+    fc.record({ kind: fc.constant('battery' as const), charge: fc.integer({ min: 0, max: 100 }) }),
+  );
+  let slept = 0;
+  let woken = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+      const { power, unit, car, frames, hear, pass, order } = sleeper();
+      await unit.remotes.resume();
+      for (const next of steps) {
+        if ('ms' in next) await pass(next.ms);
+        else if ('charge' in next) unit.see('battery.voltage', next.charge);
+        else if (next.kind === 'lock' || next.kind === 'unlock') {
+          await order('Doors', { state: next.kind === 'lock' ? 'Locked' : 'Unlocked' });
+        } else if (next.kind === 'lights') await order('Lights', { on: true });
+        else if (next.kind === 'wake') await order('WakeUp', {});
+        else if (next.kind === 'program') {
+          await order('ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT12H30M' } });
+        } else if (next.kind === 'heard') hear();
+        else if (next.kind === 'answers' || next.kind === 'deaf') car.answers = next.kind === 'answers';
+        else car.talks = next.kind === 'talks';
+        if (power.asleep()) slept++;
+      }
+      await pass(2 * MINUTE);
+      for (const { action, state, awake, told } of frames) {
+        expect(state).not.toBe('asleep');
+        // A bus that is silent is given one frame only, and only once a command is told to wake the car.
+        if (action === 'wakeUp.wake') expect([awake, told]).toEqual([false, 'WakingUpVehicle']);
+        else expect(state).not.toBe('asleep');
+        if (action === 'wakeUp.wake') woken++;
+      }
+    }),
+    { numRuns: 40 },
+  );
+  // The histories were worth their while.
+  expect(slept).toBeGreaterThan(20);
+  expect(woken).toBeGreaterThan(10);
+}, 120_000);
