@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type FixFormat, GnssSource, type GnssSourceOptions, openFixLog } from '../../../adapters/gnss/index.ts';
 import { fileLine, tcpLine } from '../../../adapters/lines/index.ts';
 import type { ReadingSink } from '../../../agent/ports.ts';
+import { UnitRest } from '../../../agent/rest.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 import { Cable } from '../lines/cable.ts';
@@ -58,6 +59,37 @@ function listening(options: Partial<GnssSourceOptions> = {}) {
 }
 
 describe('a receiver on a line', () => {
+  it('is left alone while the unit sleeps, with no timer, and listened to again when it wakes', async () => {
+    const rest = new UnitRest();
+    const { clock, cable, settled, source, sink } = listening({ rest });
+    rest.set(true);
+    await source.start(wanted, sink);
+    await clock.settle(60_000, 10_000);
+    expect([cable.opened, clock.pending]).toEqual([0, 0]);
+    expect(source.health()).toMatchObject({ state: 'waiting', reason: 'the unit sleeps' });
+    rest.set(false);
+    await clock.settle(50);
+    cable.say(epoch(60));
+    await clock.settle(300);
+    expect(settled).toHaveLength(1);
+    // It falls asleep amid an epoch: what was not told whole is no fix.
+    cable.say((epoch(61).split(/(?<=\n)/) as [string])[0]);
+    rest.set(true);
+    await clock.settle(60_000, 10_000);
+    expect([cable.opened, cable.closed, clock.pending, settled.length]).toEqual([1, 1, 0, 1]);
+    rest.set(false);
+    await clock.settle(50);
+    cable.say(epoch(122));
+    await clock.settle(300);
+    expect(settled).toHaveLength(2);
+    expect(source.health()).toMatchObject({ state: 'running', counts: { fixes: 2, opened: 2 } });
+    await source.stop();
+    rest.set(true);
+    rest.set(false);
+    await clock.settle(50);
+    expect([cable.opened, clock.pending]).toEqual([2, 0]);
+  });
+
   it('gives a fix as soon as it has told one, at the time of the fix', async () => {
     const { clock, cable, readings, settled, times, source, sink } = listening();
     await source.start(wanted, sink);

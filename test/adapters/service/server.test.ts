@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -139,4 +139,13 @@ test('private memory is the sum of what the kernel calls private', () => {
   expect(privateBytes).toBeGreaterThan(2 ** 20);
   expect(privateBytes).toBeLessThanOrEqual(residentBytes * 1.5);
   expect(cpu).toBeGreaterThan(0);
+});
+
+test('who connects and asks nothing is sent away', async () => {
+  const path = join(folder, 'agent.sock');
+  await open({ kind: 'unix', path }, {});
+  const silent = connect(path);
+  await once(silent, 'connect');
+  await once(silent, 'close');
+  expect(silent.bytesRead).toBe(0);
 });

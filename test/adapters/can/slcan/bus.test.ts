@@ -8,6 +8,7 @@ import { SlcanBus, type SlcanOptions } from '../../../../adapters/can/slcan/inde
 import { SystemClock } from '../../../../adapters/clock/system.ts';
 import { serialLine } from '../../../../adapters/lines/index.ts';
 import { EXTENDED, FD, type FrameBatch } from '../../../../agent/ports.ts';
+import { UnitRest } from '../../../../agent/rest.ts';
 import { describeNeeding } from '../../../needs.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { Cable } from '../../lines/cable.ts';
@@ -57,6 +58,31 @@ async function started(firmware: Firmware, options: Partial<SlcanOptions> = {}) 
 const frame = { bus: 'powertrain', id: 0x123, flags: 0, data: Uint8Array.of(1, 2) };
 
 describe('a bus behind a serial adapter', () => {
+  it('is asked nothing while the unit sleeps but heard, and at once when it wakes whether it is still there', async () => {
+    const rest = new UnitRest();
+    const { clock, cable, adapter, seen, bus } = await started('lawicel', { rest });
+    const questions = (): number => [...cable.written].filter((character) => character === 'F').length;
+    await clock.settle(25_000, 100);
+    expect(questions()).toBe(2);
+    rest.set(true);
+    await clock.settle(8 * 3_600_000, 600_000);
+    expect([questions(), clock.pending, cable.opened]).toEqual([2, 0, 1]);
+    adapter.receive('t10021122');
+    expect(seen.map(({ id }) => id)).toEqual([0x100]);
+    rest.set(false);
+    await clock.settle(1_000, 100);
+    expect([questions(), cable.opened]).toEqual([3, 1]);
+    // An adapter that died in the night is opened anew as soon as it has not answered.
+    rest.set(true);
+    await clock.settle(3_600_000, 600_000);
+    adapter.dead = true;
+    rest.set(false);
+    await clock.settle(5_000, 100);
+    expect(cable.opened).toBe(2);
+    await bus.stop();
+    expect(clock.pending).toBe(0);
+  });
+
   it.each<[Firmware, string[]]>([
     ['lawicel', ['S6']],
     ['canable', ['S6']],
