@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { SocketCan, type SocketCanOptions } from '../../../../adapters/can/socketcan/index.ts';
+import { UnitRest } from '../../../../agent/rest.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { FakeKernel } from './wire.ts';
@@ -61,6 +62,32 @@ describe('SocketCan', () => {
     clock.advance(5000);
     expect(can.health().state).toBe('running');
     await can.stop();
+  });
+
+  it('looks for an interface seldom while the unit sleeps, at once at the kernel’s word and when the unit wakes', async () => {
+    const kernel = new FakeKernel();
+    kernel.fault = 'the interface is down';
+    const rest = new UnitRest();
+    const { can, clock } = await started({ rest }, kernel);
+    rest.set(true);
+    // The pauses grow to ten minutes.
+    clock.advance(3_600_000);
+    const before = kernel.asked.length;
+    clock.advance(3_600_000);
+    expect(kernel.asked.length - before).toBe(6);
+    kernel.changed?.();
+    clock.advance(100);
+    expect(kernel.asked.length - before).toBe(7);
+    kernel.fault = undefined;
+    rest.set(false);
+    clock.advance(100);
+    expect(can.health().state).toBe('running');
+    // Open and silent it needs no timer, asleep or awake.
+    rest.set(true);
+    expect([kernel.socket.isWaiting, clock.pending]).toEqual([true, 0]);
+    await can.stop();
+    rest.set(false);
+    expect(clock.pending).toBe(0);
   });
 
   it('delivers what came before the interface went down, then opens it anew', async () => {
