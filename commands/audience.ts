@@ -1,4 +1,5 @@
 import type { CloudClient } from '../adapters/mqtt/index.ts';
+import { VigieError } from '../protocol/errors.ts';
 import { downTopic } from '../protocol/topics.ts';
 import { encodeWatch } from '../protocol/watch.ts';
 
@@ -12,16 +13,20 @@ const RENEWAL = 60_000;
  */
 export async function keepWatching(client: CloudClient, vin: string): Promise<() => void> {
   let timer: NodeJS.Timeout | undefined;
+  let refused = false;
   const say = async (): Promise<void> => {
     try {
       const payload = encodeWatch({ until: Date.now() + LEASE });
       await client.publish(downTopic(vin, 'watch'), payload, { expiry: LEASE / 1000 });
     } catch (error) {
+      // A connection that is being made again is there for the next time.
+      if (error instanceof VigieError && error.code === 'link.lost') return;
+      refused = true;
       clearInterval(timer);
       process.stderr.write(`vigie: the car is not told that somebody watches: ${(error as Error).message}\n`);
     }
   };
   await say();
-  timer = setInterval(() => void say(), RENEWAL);
+  if (!refused) timer = setInterval(() => void say(), RENEWAL);
   return () => clearInterval(timer);
 }
