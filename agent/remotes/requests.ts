@@ -79,7 +79,7 @@ export class Requests {
    * Signs the command and gives it to the car; resolves when its first state is on disk, and what becomes of it is told
    * later. An id that was given before means the command of then: nothing is done. Rejects with `command.unsupported`
    * for a unit without a key, `command.malformed` for a body that the kind does not have, `store.failed` when the
-   * counter cannot be kept.
+   * counter cannot be kept or the car does not take the command, because its ledger has lost something or it stops.
    */
   async submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }> {
     const { vin, clock, signer, receive, accompany } = this.#parts;
@@ -99,16 +99,21 @@ export class Requests {
       if (this.#actions.size <= REMEMBERED) break;
       this.#actions.delete(oldest);
     }
-    const heard = new Promise<void>((resolve) => this.#unheard.set(id, resolve));
-    // It never rejects: what goes wrong is a state of the command.
-    await Promise.race([heard, receive(payload)]);
+    const heard = new Promise<boolean>((resolve) => this.#unheard.set(id, () => resolve(true)));
+    // It never rejects: what goes wrong is a state of the command. One without any state was not taken.
+    const taken = await Promise.race([heard, receive(payload).then(() => !this.#unheard.has(id))]);
     this.#unheard.delete(id);
+    if (!taken) {
+      this.#actions.delete(id);
+      throw new VigieError('store.failed', 'the car cannot write commands down now: try again', { where: 'remote' });
+    }
     return { remoteActionId: id };
   }
 
   /** A command has reached a state, which the ledger has on disk. */
   reported({ remoteActionId, status, failureCause }: RemoteReport): void {
     this.#unheard.get(remoteActionId)?.();
+    this.#unheard.delete(remoteActionId);
     const action = this.#actions.get(remoteActionId);
     if (action === undefined) return;
     this.#actions.set(remoteActionId, {

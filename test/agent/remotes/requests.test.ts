@@ -25,7 +25,13 @@ const lock = {
 async function setUp(kinds: readonly string[] = ['Doors']) {
   const { key, signer } = await ownKey(directory, 'interface', kinds);
   const clock = new VirtualClock();
-  const publisher = { secure: async (_: string, body: object) => requests.reported(body as RemoteReport) };
+  const reports: RemoteReport[] = [];
+  const publisher = {
+    secure: async (_: string, body: object): Promise<void> => {
+      reports.push(body as RemoteReport);
+      requests.reported(body as RemoteReport);
+    },
+  };
   const car = carOf({ clock, verifier: TrustStore.without(clock, { own: [key] }), publisher });
   const accompanied: string[] = [];
   const requests: Requests = new Requests({
@@ -36,7 +42,7 @@ async function setUp(kinds: readonly string[] = ['Doors']) {
     accompany: (id) => void accompanied.push(id),
   });
   const settle = (): Promise<void> => clock.settle(4_000, 100);
-  return { ...car, requests, accompanied, settle };
+  return { ...car, reports, requests, accompanied, settle };
 }
 
 describe('a command that is asked for at the interface', () => {
@@ -90,15 +96,29 @@ describe('a command that is asked for at the interface', () => {
   });
 
   test('is carried out once when the ledger knows it and a cut took the rest', async () => {
-    const { remotes, requests, actuated, settle } = await setUp();
+    const { remotes, requests, reports, actuated, settle } = await setUp();
     const order = { ...lock, id: 'abc-1' };
     await requests.submit(order);
     await settle();
     const { signer } = await ownKey(directory, 'interface', ['Doors']);
-    const receive = (payload: Uint8Array): Promise<void> => remotes.receive(payload);
+    const receive = async (payload: Uint8Array): Promise<void> => {
+      await remotes.receive(payload);
+      for (const report of reports.slice(told)) later.reported(report);
+    };
     const later: Requests = new Requests({ vin: VIN, clock: new VirtualClock(), signer, receive });
+    const told = reports.length;
     await later.submit(order);
+    expect(later.get('abc-1')).toMatchObject({ status: 'Success' });
     expect(actuated).toEqual(['doors.lock']);
+  });
+
+  test('is refused when the car takes none, and may be asked for again', async () => {
+    const { remotes, requests } = await setUp();
+    remotes.stop();
+    await expect(requests.submit({ ...lock, id: 'abc-1' })).rejects.toThrow(
+      expect.objectContaining({ code: 'store.failed' }),
+    );
+    expect(requests.get('abc-1')).toBeUndefined();
   });
 
   test('that was lost before it was accepted is not known after a restart', async () => {
