@@ -11,6 +11,8 @@ export type KeptReading = readonly [slot: number, at: number, value: SlotValue];
 export class RecentReadings {
   readonly #span: number;
   #readings: Reading[] = [];
+  /** They lie in the order of time: nearly always, so that old ones are found at the front. */
+  #ordered = true;
 
   /** @param span ms that are kept */
   constructor(span: number) {
@@ -19,7 +21,10 @@ export class RecentReadings {
 
   take(slot: Slot, value: SlotValue, at: number): void {
     if (!isTelemetry(slot)) return;
-    this.#readings.push({ slot, value, at: Math.round(at) });
+    const moment = Math.round(at);
+    const last = this.#readings.at(-1);
+    if (last !== undefined && moment < last.at) this.#ordered = false;
+    this.#readings.push({ slot, value, at: moment });
     if (this.#readings.length > 2 * CAPACITY) this.prune(at);
   }
 
@@ -29,7 +34,15 @@ export class RecentReadings {
   }
 
   prune(now: number): void {
-    this.#readings = this.#readings.filter(({ at }) => at >= now - this.#span && at <= now).slice(-CAPACITY);
+    const readings = this.#readings;
+    if (this.#ordered && (readings.at(-1)?.at ?? now) <= now) {
+      let old = Math.max(0, readings.length - CAPACITY);
+      while (old < readings.length && (readings[old] as Reading).at < now - this.#span) old++;
+      if (old > 0) readings.splice(0, old);
+      return;
+    }
+    this.#readings = readings.filter(({ at }) => at >= now - this.#span && at <= now).slice(-CAPACITY);
+    this.#ordered = this.#readings.every(({ at }, i) => i === 0 || (this.#readings[i - 1] as Reading).at <= at);
   }
 
   /** Those with `from` ≤ at ≤ `to`. */
@@ -47,6 +60,8 @@ export class RecentReadings {
       const slot = slotById.get(id);
       return slot === undefined ? [] : [{ slot, at, value }];
     });
+    // Looked at with the next that is pruned.
+    this.#ordered = false;
   }
 
   /** The clock was `by` ms behind. */
