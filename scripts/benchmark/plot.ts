@@ -25,6 +25,7 @@ export function plot(panels: readonly Panel[]): string {
   const size = `width="${2 * WIDTH}" height="${rows * HEIGHT}" viewBox="0 0 ${2 * WIDTH} ${rows * HEIGHT}"`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" font-size="11">`,
+    `<title>${escaped(panels.map(({ title }) => title).join('; '))}</title>`,
     '<rect width="100%" height="100%" fill="white"/>',
     ...panels.flatMap((panel, i) => [
       `<g transform="translate(${(i % 2) * WIDTH} ${Math.floor(i / 2) * HEIGHT})">`,
@@ -109,8 +110,11 @@ function stroke(x1: number, y1: number, x2: number, y2: number, colour: string, 
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {
-  const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<text x="${round(x)}" y="${round(y)}" ${attributes}>${escaped}</text>`;
+  return `<text x="${round(x)}" y="${round(y)}" ${attributes}>${escaped(content)}</text>`;
+}
+
+function escaped(content: string): string {
+  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 /** A power of ten as people write it. */
