@@ -110,6 +110,8 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     ...(minimal === undefined ? {} : { minimal }),
   });
   let stop: (() => Promise<void>) | undefined;
+  // A process that is told to end does not wait for what was due later.
+  let forget: () => void = () => undefined;
   let ends = true;
   try {
     const mqtt = addressOf(configuration);
@@ -122,7 +124,9 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     }
     process.stdout.write(`${said}, records in ${data}\n`);
     service.ready(said);
-    const rest = minimal === undefined ? new Promise<string>(() => undefined) : after(clock, STAY);
+    const rest = new Promise<string>((resolve) => {
+      if (minimal !== undefined) forget = clock.after(STAY, () => resolve('it is tried again'));
+    });
     const why = await Promise.race([signalled, configurations.changed, rest]);
     ends = why === undefined;
     if (!ends) log.info('the agent is started anew', { why });
@@ -134,6 +138,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     if (ends) throw error;
     await configurations.giveUp((error as Error).message);
   } finally {
+    forget();
     configurations.close();
     await stop?.();
     await service.close(ends);
