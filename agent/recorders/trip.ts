@@ -63,6 +63,8 @@ export class TripRecorder implements Recorder, TripReader {
     if (slot === slots.privacy) {
       const now = this.#arrive(at);
       if (value === 'Full' && this.#blinded()) this.#phases.hide(now, 'FullPrivacy');
+      // What this choice takes away has gone before it is told: the next choice takes away what is there then.
+      this.#parting = null;
     } else if (gauge !== undefined) {
       const now = this.#arrive(at);
       this.#hearing.changed(slot);

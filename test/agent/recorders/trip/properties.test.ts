@@ -152,6 +152,20 @@ const repeatedBeforeStep: Event[] = [
   { kind: 'phase', seconds: 43, says: {}, speed: 59, top: 8 },
 ];
 
+/** A position that was private already is not where the trip ended when all is private a moment later. */
+const privateTwice: Event[] = [
+  {
+    kind: 'phase',
+    seconds: 37,
+    says: { 'lastPosition.latitude': 43.601, 'lastPosition.longitude': 170 },
+    speed: 13,
+    top: 83,
+  },
+  { kind: 'say', after: 4852, says: { 'privacy.state': 'Geolocation' } },
+  { kind: 'phase', seconds: 58, says: { 'privacy.state': 'Full' }, speed: 41, top: 93 },
+  { kind: 'phase', seconds: 8, says: { 'privacy.state': 'None' }, speed: 39, top: 72 },
+];
+
 describe('any history', () => {
   test('gives trips that satisfy their schema, do not overlap, and run forward', () => {
     let made = 0;
@@ -214,7 +228,13 @@ describe('any history', () => {
         made += whole.trips.length;
         expect(play(events, new Set(cuts)).put).toEqual(whole.put);
       }),
-      { numRuns: RUNS, examples: [[repeatedBeforeStep, [55]]] },
+      {
+        numRuns: RUNS,
+        examples: [
+          [repeatedBeforeStep, [55]],
+          [privateTwice, [80]],
+        ],
+      },
     );
     expect(made).toBeGreaterThan(100);
   });
