@@ -291,6 +291,7 @@ export class Agent implements LinkEvents {
     if (this.#greeted) return;
     this.#greeted = true;
     this.#hello();
+    this.monitors.announce().catch(this.#complain);
   }
 
   #hello(behind?: number): void {
@@ -342,7 +343,7 @@ export class Agent implements LinkEvents {
     const asleep = this.#power.asleep();
     // What was still being gathered would otherwise be told only when the car is used again.
     const now = this.#ports.clock.now();
-    if (asleep) for (const recorder of this.#pipeline.recorders) recorder.flush(now);
+    if (asleep) for (const recorder of this.#pipeline.recorders) this.#guard(() => recorder.flush(now));
     this.#ports.rest?.(asleep);
   }
 

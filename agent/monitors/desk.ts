@@ -23,8 +23,8 @@ export class MonitorDesk {
   readonly #publisher: Publisher;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Version that the cloud was told of last. */
-  #told: number;
+  /** Version that the cloud was told of last in this run; 0: of none. */
+  #told = 0;
   /** Ids of those that came with the configuration and that nobody else gave since. */
   #written = new Set<string>();
   #writtenChanged = false;
@@ -34,7 +34,6 @@ export class MonitorDesk {
     this.#publisher = parts.publisher;
     this.#clock = parts.clock;
     this.#log = parts.log;
-    this.#told = monitors.version;
   }
 
   get all(): readonly Monitor[] {
@@ -93,6 +92,11 @@ export class MonitorDesk {
     for (const id of before) if (!written.has(id)) this.#monitors.remove(id);
     this.#written = written;
     this.#writtenChanged = true;
+    await this.#tell();
+  }
+
+  /** Tells the list of an earlier run once more: the broker of today may not have it. Rejects when the disk refuses. */
+  async announce(): Promise<void> {
     await this.#tell();
   }
 

@@ -61,7 +61,7 @@ beforeEach(() => {
 });
 
 describe('monitors of the configuration', () => {
-  test('are watched, told to the cloud once, and the same again after a restart changes nothing', async () => {
+  test('are watched; the same again after a restart changes nothing, and each run tells the list once', async () => {
     const written = [
       { monitorId: 'a', monitor: speeding() },
       { monitorId: 'b', monitor: speeding(50), status: 'Paused' as const },
@@ -78,8 +78,21 @@ describe('monitors of the configuration', () => {
     const before = desk.all;
     restart();
     await desk.take(written);
+    await desk.announce();
     expect(desk.all).toEqual(before);
-    expect(told).toHaveLength(1);
+    expect(told).toHaveLength(2);
+    expect(told[1]).toEqual(told[0]);
+  });
+
+  test('that were given in an earlier run are told by one that has none written', async () => {
+    await desk.announce();
+    expect(told).toEqual([]);
+    await desk.put('cloud', speeding());
+    restart();
+    await desk.announce();
+    await desk.announce();
+    expect(told).toHaveLength(2);
+    expect(told[1]).toEqual(told[0]);
   });
 
   test('change and go with it, over restarts, and nobody else’s do', async () => {
