@@ -28,6 +28,8 @@ export interface DiagnosticRequest {
   readonly longestPending?: number;
   /** Goes before all that waits and is not urgent: somebody else's session would end meanwhile. */
   readonly urgent?: boolean;
+  /** Called as it comes to its turn, before anything of it is sent; what it throws, the request rejects with. */
+  readonly allowed?: () => void;
 }
 
 /** A whole answer of one control unit, multi-frame messages put together, "response pending" waited for. */

@@ -51,7 +51,7 @@ export interface ExchangeOptions {
 
 /**
  * One request by an adapter whose protocol is set.
- * @throws VigieError `input.unreadable`, `input.malformed`
+ * @throws VigieError `input.unreadable`, `input.malformed`, and what the request's `allowed` throws
  */
 export async function exchange(options: ExchangeOptions, request: DiagnosticRequest): Promise<Outcome> {
   const { adapter, experience, protocol } = options;
@@ -63,6 +63,8 @@ export async function exchange(options: ExchangeOptions, request: DiagnosticRequ
   const counts = adapter.knows(COUNT) && onlyReads(payload);
   const count = counts && !way.byHand && !way.byStn ? experience.frames(request) : undefined;
   let text: string;
+  // An adapter that had to be put in order, or told the address, took its time.
+  request.allowed?.();
   if (way.byHand) text = await hand.send(request, counts && experience.waits(address));
   else if (way.byStn) text = await adapter.ask(`STPX D:${hexOf(payload)}`, patience);
   else text = await adapter.ask(hexOf(payload) + (count?.toString(16).toUpperCase() ?? ''), patience);

@@ -164,8 +164,9 @@ export class IsoTp implements DiagnosticRequester {
     const waiting = this.#queue.shift();
     if (waiting === undefined) return;
     const { request, resolve, reject } = waiting;
-    const refusal = this.#refusal(request);
-    if (refusal !== undefined) {
+    try {
+      this.#mayBegin(request);
+    } catch (refusal) {
       reject(refusal);
       this.#next();
       return;
@@ -207,11 +208,14 @@ export class IsoTp implements DiagnosticRequester {
     return true;
   }
 
-  #refusal({ wake }: IsoTpRequest): VigieError | undefined {
+  /** @throws VigieError `input.unreadable` when nothing may be sent, and what the request's `allowed` throws */
+  #mayBegin({ wake, allowed }: IsoTpRequest): void {
     const { bus } = this.#options;
-    if (this.#closed) return new VigieError('input.unreadable', `bus ${bus} is closed`);
-    if (!this.asleep || wake === true) return undefined;
-    return new VigieError('input.unreadable', `bus ${bus} sleeps: no frame was heard, so nothing is asked`);
+    if (this.#closed) throw new VigieError('input.unreadable', `bus ${bus} is closed`);
+    if (this.asleep && wake !== true) {
+      throw new VigieError('input.unreadable', `bus ${bus} sleeps: no frame was heard, so nothing is asked`);
+    }
+    allowed?.();
   }
 
   #open({ address, payload, timeout, pending, longestPending }: IsoTpRequest): Exchange {

@@ -3,7 +3,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { hexByte } from '../hex.ts';
 import { NEGATIVE, PENDING } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
-import { NoAnswer, Refused } from './failures.ts';
+import { NoAnswer, NotBegun, Refused } from './failures.ts';
 
 /** Asks control units, one thing after the other. */
 export interface UdsRequester {
@@ -38,6 +38,8 @@ export interface AskOptions {
   readonly attempts?: number;
   /** Monotonic ms after which it is not asked again; so long, and 5 s at least, its answer may be announced. */
   readonly until?: number;
+  /** Throws a VigieError that says why it must not be asked any more; called before each time, as it comes to its turn. */
+  readonly allowed?: (() => void) | undefined;
 }
 
 /** Asks one control unit one thing after the other. */
@@ -73,12 +75,26 @@ export class UdsClient {
 
   /**
    * The positive answer.
-   * @throws VigieError {@link Refused}; {@link NoAnswer}, whether or not it was done; `command.actuation` when it could
-   * not be asked
+   * @throws VigieError {@link Refused}; {@link NotBegun}; {@link NoAnswer}, whether or not it was done; what `allowed`
+   * throws, when it was asked before without an answer; `command.actuation` when it could not be asked
    */
-  async ask({ payload, echoed }: DiagnosticStep, { attempts = 1, until = 0 }: AskOptions = {}): Promise<Uint8Array> {
+  async ask({ payload, echoed }: DiagnosticStep, options: AskOptions = {}): Promise<Uint8Array> {
+    const { attempts = 1, until = 0, allowed } = options;
     for (let tried = 1, busy = 0; ; ) {
-      const answer = await this.#once(payload, Math.max(ANNOUNCED, until - this.#clock.monotonic()));
+      let forbidden: VigieError | undefined;
+      const guard = (): void => {
+        try {
+          allowed?.();
+        } catch (error) {
+          if (error instanceof VigieError) forbidden = error;
+          throw error;
+        }
+      };
+      const longestPending = Math.max(ANNOUNCED, until - this.#clock.monotonic());
+      const answer = await this.#once({ payload, longestPending, allowed: guard }).catch((error: unknown) => {
+        if (forbidden === undefined) throw error;
+        throw tried === 1 ? new NotBegun(forbidden) : forbidden;
+      });
       if (answer !== undefined) {
         this.#heard = this.#clock.monotonic();
         if (matches(payload, answer, echoed)) return answer;
@@ -94,13 +110,14 @@ export class UdsClient {
   }
 
   /** Undefined when no whole answer came. */
-  async #once(payload: Uint8Array, longestPending: number): Promise<Uint8Array | undefined> {
+  async #once(
+    asked: Pick<DiagnosticRequest, 'payload' | 'longestPending' | 'allowed'>,
+  ): Promise<Uint8Array | undefined> {
     const request = {
+      ...asked,
       address: this.#address,
-      payload,
       timeout: this.#timeout,
       pending: this.#pending,
-      longestPending,
       urgent: true,
       // The first request is of a bus that is awake; after that the control unit is.
       wake: this.#heard !== Number.NEGATIVE_INFINITY,
@@ -111,7 +128,7 @@ export class UdsClient {
     } catch (cause) {
       if (cause instanceof VigieError && cause.code === 'input.malformed') return undefined;
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new VigieError('command.actuation', `service ${hexByte(payload[0] ?? 0)}: ${reason}`, { cause });
+      throw new VigieError('command.actuation', `service ${hexByte(asked.payload[0] ?? 0)}: ${reason}`, { cause });
     }
   }
 }

@@ -27,6 +27,14 @@ export class Refused extends VigieError {
   }
 }
 
+/** It was not asked, or not again after it was refused: by then it was forbidden, for the reason that `cause` says. */
+export class NotBegun extends VigieError {
+  constructor(cause: VigieError) {
+    super(cause.code, cause.message, { cause });
+    this.name = 'NotBegun';
+  }
+}
+
 /** No answer, or none that can be understood: whether it was done is not known. */
 export class NoAnswer extends VigieError {
   constructor(request: Uint8Array, answer?: Uint8Array) {

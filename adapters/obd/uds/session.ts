@@ -3,7 +3,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { hexOf } from '../hex.ts';
 import type { AskOptions, DiagnosticStep, UdsClient } from './client.ts';
 import type { PreparedCommand } from './command.ts';
-import { NoAnswer, Refused } from './failures.ts';
+import { NoAnswer, NotBegun, Refused } from './failures.ts';
 
 /** Services, and their sub-functions (ISO 14229-1:2020 §10.2, §10.4, §10.7). */
 const SESSION_CONTROL = 0x10;
@@ -62,7 +62,6 @@ export class DiagnosticSession {
     try {
       await this.#begin(held, 'session', () => this.#open(command.uds.session));
       if (command.key !== undefined) await this.#unlock(command.key);
-      this.#go();
       try {
         await this.#begin(held, 'control', () => this.#take(command));
         await this.#hold(command.uds.hold);
@@ -77,20 +76,20 @@ export class DiagnosticSession {
     }
   }
 
-  /** What is asked for may be held from the moment it is asked, whether or not an answer arrives, unless it is refused. */
+  /** What is asked for may be held from the moment it is asked, unless it is refused, whether or not an answer arrives. */
   async #begin<K extends string>(held: Record<K, boolean>, what: K, ask: () => Promise<void>): Promise<void> {
     held[what] = true;
     try {
       await ask();
     } catch (error) {
-      held[what] = !(error instanceof Refused);
+      held[what] = !(error instanceof Refused || error instanceof NotBegun);
       throw error;
     }
   }
 
   async #open(session: number): Promise<void> {
     const { client } = this.#parts;
-    const answer = await client.ask({ payload: Uint8Array.of(SESSION_CONTROL, session), echoed: 1 }, this.#repeatedly);
+    const answer = await client.ask({ payload: Uint8Array.of(SESSION_CONTROL, session), echoed: 1 }, this.#beginning);
     // P2 in steps of 1 ms and P2* in steps of 10 ms follow (ISO 14229-1:2020 §10.2).
     if (answer.length < 6) return;
     const times = new DataView(answer.buffer, answer.byteOffset);
@@ -99,24 +98,23 @@ export class DiagnosticSession {
 
   async #unlock({ hook, level, constant }: PreparedCommand['key'] & object): Promise<void> {
     const { client } = this.#parts;
-    this.#go();
     const ask = { payload: Uint8Array.of(SECURITY_ACCESS, level), echoed: 1 };
-    const answer = await client.ask(ask, this.#repeatedly);
+    const answer = await client.ask(ask, this.#beginning);
     const seed = answer.slice(2);
     if (seed.length === 0) throw new NoAnswer(ask.payload, answer);
     // A seed of nothing but zeros: it is unlocked already (§10.4).
     if (seed.every((byte) => byte === 0)) return;
     const key = await this.#inTime(async (signal) => hook({ seed, constant, level, signal }));
-    this.#go();
     // Once: control units count wrong keys and lock themselves.
-    await client.ask({ payload: Uint8Array.of(SECURITY_ACCESS, level + 1, ...key), echoed: 1 });
+    const answered = { payload: Uint8Array.of(SECURITY_ACCESS, level + 1, ...key), echoed: 1 };
+    await client.ask(answered, { allowed: this.#go });
   }
 
   /** Once: what was done must not be done twice because an answer was lost. */
   async #take({ take }: PreparedCommand): Promise<void> {
     const { client, deadline } = this.#parts;
     try {
-      await client.ask(take, { until: deadline });
+      await client.ask(take, { until: deadline, allowed: this.#go });
     } catch (error) {
       // Done or not: what was to be held is held in case it was.
       if (!(error instanceof NoAnswer)) throw error;
@@ -172,17 +170,22 @@ export class DiagnosticSession {
     return { attempts: ATTEMPTS, until: this.#parts.deadline };
   }
 
+  /** The same for what is not begun any more when it may not be. */
+  get #beginning(): AskOptions {
+    return { ...this.#repeatedly, allowed: this.#go };
+  }
+
   get #lettingGo(): AskOptions {
     return { attempts: ATTEMPTS, until: this.#parts.clock.monotonic() + LETTING_GO };
   }
 
   /** @throws VigieError when nothing may be begun any more */
-  #go(): void {
+  readonly #go = (): void => {
     const { clock, deadline, signal, allowed } = this.#parts;
     if (signal.aborted) throw stopped();
     if (clock.monotonic() > deadline) throw new VigieError('command.expired', 'the time of the command is over');
     allowed?.();
-  }
+  };
 
   async #inTime(compute: (signal: AbortSignal) => Promise<Uint8Array>): Promise<Uint8Array> {
     const over = new AbortController();

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type KeyHook, type KeyHooks, prepareUdsCommands, UdsActuator } from '../../../../adapters/obd/uds/index.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { settled } from '../isotp/wire.ts';
-import { benchOf, commands, type Manner, S3 } from './unit.ts';
+import { benchOf, commands, DiagnosedUnit, type Manner, S3 } from './unit.ts';
 
 const UNLOCKING = ['1003', '2703', '2704486E0C22'];
 
@@ -212,6 +212,69 @@ describe('one after the other', () => {
     );
     expect(order.slice(0, 12)).toEqual(Array(6).fill(['poll', 'command']).flat());
     expect(order.slice(12)).toEqual(Array(6).fill('poll'));
+  });
+});
+
+describe('what may not be done any more', () => {
+  const inUse = new VigieError('command.vehicleInUse', 'the car drives');
+
+  /** The car drives off with `at`; gives the code of the failure. */
+  async function drivenOff(bench: ReturnType<typeof benchOf>, at: (drive: () => void) => void) {
+    let drives = false;
+    at(() => {
+      drives = true;
+    });
+    const done = bench.actuator.actuate('lights.on', undefined, () => {
+      if (drives) throw inUse;
+    });
+    const outcome = await settled(bench.clock, done);
+    return outcome.status === 'rejected' ? (outcome.reason as VigieError).code : undefined;
+  }
+
+  it('is not asked again of a control unit that was busy', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    bench.unit.manners = ['proper', 'proper', 'proper', { refuse: 0x21 }];
+    const code = await drivenOff(bench, (drive) => {
+      const { requests } = bench.unit;
+      const push = requests.push.bind(requests);
+      requests.push = (request) => {
+        if (request.startsWith('2FD01003')) drive();
+        return push(request);
+      };
+    });
+    expect(code).toBe('command.vehicleInUse');
+    expect(bench.unit).toMatchObject({ idle: true, taken: 0 });
+    expect([...bench.unit.requests]).toEqual([...UNLOCKING, '2FD0100303', '1001']);
+  });
+
+  it('is not sent when it has waited behind what somebody else asks', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    const engine = new DiagnosedUnit(bench.clock, bench.bus, { request: 0x7e0, answers: 0x7e8 });
+    engine.manners = [{ pending: 4, every: 1_000, kept: true }];
+    const { requests } = bench.unit;
+    const push = requests.push.bind(requests);
+    let polled: Promise<unknown> = Promise.resolve();
+    const code = await drivenOff(bench, (drive) => {
+      requests.push = (request) => {
+        const count = push(request);
+        // Asked before the key is answered, so that it is next.
+        if (request.startsWith('2704')) {
+          polled = bench.isotp.request({
+            address: { request: 0x7e0, extended: false },
+            payload: Uint8Array.of(0x3e, 0),
+            urgent: true,
+          });
+          bench.clock.after(2_000, drive);
+        }
+        return count;
+      };
+    });
+    expect(code).toBe('command.vehicleInUse');
+    expect((await settled(bench.clock, polled)).status).toBe('fulfilled');
+    expect(bench.unit).toMatchObject({ idle: true, taken: 0 });
+    expect([...requests]).toEqual([...UNLOCKING, '1001']);
   });
 });
 
