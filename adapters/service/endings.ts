@@ -45,9 +45,18 @@ export function lastWords(directory: string): string | undefined {
   return parseFatal(words) ?? manager;
 }
 
-/** The words of the run before are about that run only. */
+/**
+ * The words of the run before are about that run only. A disk that refuses keeps them, which is said and keeps nothing
+ * from running.
+ */
 export function forgetLastWords(directory: string): void {
-  for (const name of [FATAL, ENDED]) rmSync(join(directory, name), { force: true });
+  for (const name of [FATAL, ENDED]) {
+    try {
+      rmSync(join(directory, name), { force: true });
+    } catch (error) {
+      process.stderr.write(`vigie: old last words could not be removed: ${(error as Error).message}\n`);
+    }
+  }
 }
 
 function parseFatal(words: string | undefined): string | undefined {

@@ -29,10 +29,11 @@ export function lockDirectory(directory: string): () => void {
     if (error instanceof VigieError) throw error;
     throw new VigieError('store.failed', (error as Error).message, { where: directory, cause: error });
   } finally {
-    remove(draft);
+    removeQuietly(draft);
   }
   return () => {
-    if (read(path) === mine) remove(path);
+    // A lock that cannot be removed is stale as soon as this process has ended.
+    if (read(path) === mine) removeQuietly(path);
   };
 }
 
@@ -95,6 +96,15 @@ function read(path: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     throw error;
+  }
+}
+
+/** A disk that refuses has said so when the lock was written: this must not stand in its place. */
+function removeQuietly(path: string): void {
+  try {
+    remove(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
 }
 
