@@ -9,5 +9,10 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
+    coverage: {
+      provider: 'v8',
+      include: ['protocol/**/*.ts', 'agent/**/*.ts'],
+      reporter: ['text', 'html'],
+    },
   },
 });
