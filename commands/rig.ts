@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { InvalidArgumentError } from 'commander';
 import { VigieError } from '../protocol/errors.ts';
+import { isVin } from '../protocol/topics.ts';
 
 /** The bench keeps everything here unless it is told another place. */
 export const benchDirectory = join('.vigie', 'bench');
@@ -42,4 +44,10 @@ export function brokerOf(asked: string | undefined, directory: string): string {
     throw new VigieError('usage.wrong', `which broker? Give --broker mqtt://HOST:1883, or start \`vigie bench\` here`);
   }
   return broker;
+}
+
+/** A VIN from the command line. @throws InvalidArgumentError which ends the command */
+export function vinOf(text: string): string {
+  if (isVin(text)) return text;
+  throw new InvalidArgumentError(`"${text}" is no VIN: 17 capital letters and digits without I, O and Q (ISO 3779).`);
 }

@@ -5,7 +5,7 @@ import { CloudClient } from '../adapters/mqtt/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type Format, formatOf, Lines } from './output.ts';
-import { benchDirectory, brokerOf } from './rig.ts';
+import { benchDirectory, brokerOf, vinOf } from './rig.ts';
 import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
 import { explainList, keptMonitors } from './send/monitor-list.ts';
@@ -40,7 +40,7 @@ A FILE of monitors is one monitor or a list of them, YAML or JSON, as the interf
 in --keys, the file of a public key (PEM), or to revoke it its key id. Times are those of the car's clocks, such as 07:15; --days are Mon,Tue,…
 A longitude west of Greenwich begins with a minus: put -- before it.`,
     )
-    .argument('<vin>', 'the car')
+    .argument('<vin>', 'the car', vinOf)
     .argument('<what>', 'what it is about')
     .argument('[words...]', 'what shall be done')
     .option('--at <time>', 'when it starts: a time of day, or for charging once a date-time with its offset')

@@ -5,7 +5,7 @@ import { presenceTopic, upFilter } from '../protocol/topics.ts';
 import { keepWatching } from './audience.ts';
 import { formatOf, Lines } from './output.ts';
 import { Ledger, toLine } from './received.ts';
-import { benchDirectory, brokerOf } from './rig.ts';
+import { benchDirectory, brokerOf, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
 /** Characters that wait for a reader who does not read; what comes then is counted and left out. */
@@ -27,7 +27,7 @@ delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.
 
 The car is told that somebody watches: it then sends within two seconds what it would gather for a minute.`,
     )
-    .argument('<vin>', 'the car')
+    .argument('<vin>', 'the car', vinOf)
     .option('--broker <url>', 'broker to listen to; default: that of the bench in --data')
     .option('--data <dir>', 'directory of the bench', benchDirectory)
     .option('--unnoticed', 'the car is not told, and sends what it gathers in its own time')
