@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Elm327 } from '../../../../adapters/obd/elm327/index.ts';
 import type { DiagnosticAddress } from '../../../../adapters/obd/requester.ts';
+import { VigieError } from '../../../../protocol/errors.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { Ecu, type EcuOptions, hex, unhex } from './car.ts';
 import { Emulator, type EmulatorOptions } from './emulator.ts';
@@ -56,6 +57,21 @@ const KINDS: readonly (readonly [string, EmulatorOptions])[] = [
 ];
 
 describe.each(KINDS)('%s', (_, options) => {
+  it('asks nothing that is forbidden when its turn comes', async () => {
+    const { clock, elm, ecus } = rig(options);
+    const refusal = new VigieError('command.vehicleInUse', 'the car drives');
+    const request = {
+      address: ONE,
+      payload: Uint8Array.of(0x01, 0x0d),
+      allowed: () => {
+        throw refusal;
+      },
+    };
+    await expect(within(clock, elm.request(request))).rejects.toMatchObject({ code: refusal.code });
+    expect(ecus[0]?.requests).not.toContain('010D');
+    expect(await within(clock, elm.request({ ...request, allowed: () => undefined }))).toHaveLength(1);
+  });
+
   it('answers in one frame, and in many', async () => {
     const { ask, emulator } = rig(options);
     expect(await ask(ALL, '010D')).toEqual([['7e8', '410D32']]);
