@@ -48,6 +48,19 @@ export function deprecatedMembers(operation: Operation, body: unknown): readonly
   return found;
 }
 
+/** A copy of a checked body with the members that its operation declares: what is kept has the bounds of its schema. */
+export function declaredMembers(operation: Operation, body: unknown): unknown {
+  return operation.body === undefined ? body : declared(operation.body, body);
+}
+
+function declared({ properties, items }: JsonSchema, value: unknown): unknown {
+  if (Array.isArray(value)) return items === undefined ? value : value.map((entry) => declared(items, entry));
+  if (typeof value !== 'object' || value === null || properties === undefined) return value;
+  const known = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
+  const given = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(known.map(([name, member]) => [name, declared(member, given[name])]));
+}
+
 function collect(schema: JsonSchema, value: unknown, path: string, found: string[]): void {
   if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) collect(schema.items ?? {}, entry, `${path}[${index}]`, found);

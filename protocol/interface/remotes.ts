@@ -1,5 +1,5 @@
 /** Remotes by HTTP: which command a body is, and which scope it needs. */
-import { malformed } from '../schema/monitor/input.ts';
+import { Member, malformed } from '../schema/monitor/input.ts';
 import { bodyFault } from '../schema/remote/rules.ts';
 import { type RemoteType, remoteTypes } from '../schema/remote.ts';
 import type { Side } from './operation.ts';
@@ -17,7 +17,8 @@ export interface AskedRemote {
 
 /**
  * The one command in a body that was checked.
- * @throws VigieError `input.malformed` when it has none or several, or when what it asks for cannot be done
+ * @throws VigieError `input.malformed` when it has none or several, when what it asks for cannot be done, or for a label
+ * that is too long or that no message can carry
  */
 export function askedRemote(side: Side, body: unknown): AskedRemote {
   const given = body as Readonly<Record<string, unknown>>;
@@ -33,8 +34,8 @@ export function askedRemote(side: Side, body: unknown): AskedRemote {
   const command = given[remoteMembers[type]] as object;
   const fault = bodyFault(type, command);
   if (fault !== undefined) throw malformed(remoteMembers[type], fault);
-  const { label } = given;
-  return { type, body: command, ...(typeof label === 'string' ? { label } : {}) };
+  const label = new Member(given['label'], 'label');
+  return { type, body: command, ...(label.absent ? {} : { label: label.text() }) };
 }
 
 const scopes: Readonly<Record<Exclude<RemoteType, 'Immobilization' | 'Stolen'>, Scope>> = {

@@ -1,5 +1,6 @@
 /** Remotes: commands to the car, sent with a callback that tells what becomes of them. */
 import { VigieError } from '../../../protocol/errors.ts';
+import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
@@ -37,7 +38,7 @@ export function remote(context: Context): Answer {
  */
 export async function sendRemote(context: Context): Promise<Answer> {
   const { callbackId } = callbackAskedFor(context);
-  const sent = context.call.body as Readonly<Record<string, unknown>>;
+  const sent = declaredMembers(context.call.operation, context.call.body) as Readonly<Record<string, unknown>>;
   const { type, body } = askedRemote(context.side, sent);
   const scope = remoteScopeOf(type);
   if (scope !== undefined && !context.sees(scope)) {

@@ -247,12 +247,36 @@ describe('remotes', () => {
     [{ horn: { state: 'Activated' }, lights: { on: true } }],
     [{ charging: { schedule: { programs: [{ start: 'PT25H' }] } } }],
     [{ stolen: { stolen: true, immobilization: { activate: true } } }],
+    [{ label: 'x'.repeat(257), horn: { state: 'Activated' } }],
+    [{ label: '\ud800', horn: { state: 'Activated' } }],
   ])('%j is refused and not sent', async (body) => {
     const cbid = await made('/fleets/f1/remote/callbacks', fleetCallback);
     await expect(asker.ask('POST', `${FLEET}/callbacks/${cbid}/remotes`, { body })).rejects.toMatchObject({
       code: 'input.malformed',
     });
     expect(remotes.actions).toEqual([]);
+  });
+
+  test('are kept without what nobody knows: a megabyte of it is not remembered with each', async () => {
+    const { callbackId: fleet } = (await asker.ask('POST', '/fleets/f1/remote/callbacks', { body: fleetCallback }))
+      .body;
+    const junk = 'x'.repeat(1_000);
+    await asker.ask('POST', `${FLEET}/callbacks/${fleet}/remotes`, {
+      body: { label: 'shut', door: { state: 'Locked', junk }, junk: [{ junk }] },
+    });
+    const { callbackId: user } = (await asker.ask('POST', '/user/callbacks', { body: userCallback })).body;
+    const attributes = [{ type: 'Header', key: 'a', value: 'b' }];
+    await asker.ask('POST', `${USER}/callbacks/${user}/remotes`, {
+      body: {
+        wakeUp: { junk },
+        attributes: [{ ...attributes[0], junk }],
+        callbackAttributes: { webhook: attributes, junk },
+      },
+    });
+    expect(remotes.actions.map(({ remote }) => remote)).toEqual([
+      { label: 'shut', door: { state: 'Locked' } },
+      { wakeUp: {}, attributes, callbackAttributes: { webhook: attributes } },
+    ]);
   });
 
   test('of a user need the scope of their kind, and are seen with it only', async () => {
