@@ -65,6 +65,8 @@ export class Configurations {
   readonly #document: Document<Generations>;
   #state: Generations;
   #running: Configuration | undefined;
+  /** The number of the one that runs; another one may have been sent since it was chosen. */
+  #number = LOCAL;
   #again: (why: string) => void = () => undefined;
   #cancel: () => void = () => undefined;
   /** Resolves with the reason when the agent is to be started anew. */
@@ -119,7 +121,8 @@ export class Configurations {
   /** The broker was reached with the configuration that runs. */
   async reached(): Promise<void> {
     this.#cancel();
-    if (this.#state.trial !== undefined) {
+    // One that was just sent has not run yet: that the broker is reached says nothing of it.
+    if (this.trying) {
       await this.#keep(proven(this.#state));
       this.#parts.log.info('the configuration that was sent is good', { generation: this.#state.good });
       this.#files.keepOnly(needed(this.#state));
@@ -131,9 +134,9 @@ export class Configurations {
     }
   }
 
-  /** Whether a configuration is on trial. */
+  /** Whether the configuration that runs is on trial. */
   get trying(): boolean {
-    return this.#state.trial !== undefined;
+    return this.#state.trial !== undefined && this.#state.trial.number === this.#number;
   }
 
   /** The configuration on trial does not work. */
@@ -174,6 +177,8 @@ export class Configurations {
     this.#files.write(this.#files.path(current(next)), text);
     await this.#document.write(next);
     this.#state = next;
+    // The time that is left to the one before it is not its own.
+    this.#cancel();
     log.info('a configuration was sent; the agent is started with it', { generation: current(next) });
     // The answer goes first.
     clock.after(COURTESY, () => this.#again('another configuration'));
@@ -182,6 +187,7 @@ export class Configurations {
   #run(chosen: Chosen): Chosen {
     const { clock } = this.#parts;
     this.#running = chosen.configuration;
+    this.#number = current(this.#state);
     if (this.#state.trial !== undefined) {
       const minutes = TRIAL / 60_000;
       this.#cancel = clock.after(TRIAL, () => {

@@ -82,6 +82,40 @@ test('without the broker the last good one is back after ten minutes', async () 
   expect(back.told.detail).toContain('not reached within 10 minutes');
 });
 
+test('the broker that is reached with the one before proves nothing of the one that was sent', async () => {
+  const before = await open();
+  await before.choose();
+  // The command waited at the broker: it is there before the first acknowledgement.
+  await before.affair(order(text('warn')), clock.now());
+  await before.reached();
+  expect(before.trying).toBe(false);
+  await clock.settle(5_000, 1_000);
+  await before.changed;
+  before.close();
+  const trying = await open();
+  expect((await trying.choose()).configuration.log.level).toBe('warn');
+  expect(trying.trying).toBe(true);
+  expect(trying.told).toEqual({ generation: 1, state: 'trial' });
+  await clock.settle(TRIAL, TRIAL);
+  await trying.changed;
+  expect((await (await open()).choose()).configuration.log.level).toBe('info');
+});
+
+test('the time of one on trial is not that of another that is sent meanwhile', async () => {
+  await sent('warn');
+  const trying = await open();
+  await trying.choose();
+  await clock.settle(TRIAL - 1_000, TRIAL / 4);
+  await trying.affair(order(text('error')), clock.now());
+  await clock.settle(5_000, 1_000);
+  await trying.changed;
+  trying.close();
+  expect(log.lines.map(({ event }) => event)).not.toContain('the configuration that was sent is given up');
+  const next = await open();
+  expect((await next.choose()).configuration.log.level).toBe('error');
+  expect(next.told).toEqual({ generation: 2, state: 'trial' });
+});
+
 test('starts that never reach the broker come to the same', async () => {
   await sent('warn');
   for (let i = 0; i < 3; i++) {
