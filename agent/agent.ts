@@ -214,7 +214,7 @@ export class Agent implements LinkEvents {
     return (batch) => {
       if (this.#stopping) return;
       this.#guard(() => {
-        this.#power.heard();
+        this.#power.received(batch);
         this.#clockWatch.look();
         take(batch);
       });

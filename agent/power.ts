@@ -1,6 +1,6 @@
 import type { Slot } from '../protocol/slots.ts';
 import { slotByPath } from '../protocol/slots.ts';
-import type { Actuator, Clock, Log, Memory } from './ports.ts';
+import { type Actuator, type Clock, ERROR, type FrameBatch, type Log, type Memory } from './ports.ts';
 import { defaultLimits, type Power } from './remotes/power.ts';
 import type { StatusReader } from './status.ts';
 
@@ -144,6 +144,18 @@ export class PowerStates implements Power {
     const left = Math.min(Math.max(until - clock.now(), 0), this.#rules.linger);
     this.#stirred = clock.monotonic() + left - this.#rules.linger;
     if (asleep === true) this.#state = 'asleep';
+  }
+
+  /**
+   * A batch came from a bus. What the controller itself reports is no sign of the car: a frame that wakes nobody is not
+   * acknowledged, and the controller says so for as long as it sends it again.
+   */
+  received({ id, count }: FrameBatch): void {
+    for (let i = 0; i < count; i++) {
+      if (((id[i] as number) & ERROR) !== 0) continue;
+      this.heard();
+      return;
+    }
   }
 
   /** A bus talks. */

@@ -1,0 +1,84 @@
+/** What of a bus says that the car is awake. */
+import { expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import { ERROR, type FrameBatch } from '../../agent/ports.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+
+/** As linux/can/error.h has it: no acknowledgement of a transmission, which a bus of sleepers gives no frame. */
+const CAN_ERR_ACK = 0x20;
+const FRAME = 0x123;
+
+function setUp() {
+  const clock = new VirtualClock();
+  const rests: boolean[] = [];
+  const agent = new Agent(
+    {
+      name: 'test',
+      sources: [],
+      constants: {},
+      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
+      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
+      commands: {},
+    },
+    {
+      clock,
+      records: new KeptRecords(),
+      memory: new KeptMemory(),
+      log: {
+        info: () => undefined,
+        warn: () => undefined,
+        error: (event, fields) => expect.fail(`${event} ${fields?.['error']}`),
+      },
+      store: memoryOutboxStore(),
+      link: { connected: true, publish: async () => undefined },
+      actuator: { actions: new Set(), actuate: async () => undefined },
+      verifier: { key: () => undefined, verify: () => false },
+      ledger: { data: emptyLedger, write: async () => undefined },
+      rest: (asleep) => void rests.push(asleep),
+    },
+    {
+      vin: 'VF3TEST0000000001',
+      version: '1',
+      boot: 1,
+      limit: 1e9,
+      quality: () => 'gnss',
+      window: () => 100,
+      power: { linger: 10_000, silence: 5_000 },
+    },
+  );
+  agent.start();
+  const intake = agent.intake({ decode: () => undefined });
+  /** A batch of frames with these identifiers; none: what a receiver was woken for in vain. */
+  const hear = (...ids: number[]): void => {
+    const batch: FrameBatch = {
+      count: ids.length,
+      at: new Float64Array(ids.length).fill(clock.now()),
+      id: Uint32Array.from(ids),
+      bus: new Uint8Array(ids.length),
+      flags: new Uint8Array(ids.length),
+      length: new Uint8Array(ids.length).fill(8),
+      offset: Uint32Array.from(ids, (_, i) => 8 * i),
+      data: new Uint8Array(8 * ids.length),
+    };
+    intake(batch);
+  };
+  const asleep = (): boolean | undefined => rests.at(-1);
+  return { clock, hear, asleep };
+}
+
+test('errors that the controller reports neither keep the unit awake nor wake it; a frame does', async () => {
+  const { clock, hear, asleep } = setUp();
+  for (let second = 0; second < 20; second++) {
+    hear((ERROR | CAN_ERR_ACK) >>> 0);
+    await clock.settle(1_000);
+  }
+  expect(asleep()).toBe(true);
+  hear((ERROR | CAN_ERR_ACK) >>> 0, (ERROR | CAN_ERR_ACK) >>> 0);
+  hear();
+  expect(asleep()).toBe(true);
+  hear((ERROR | CAN_ERR_ACK) >>> 0, FRAME);
+  expect(asleep()).toBe(false);
+});
