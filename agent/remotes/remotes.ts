@@ -156,13 +156,14 @@ export class Remotes {
       const { command, key, rights } = admitted;
       const { id, kind: type, body, issued, expires } = command;
       const order: Order = { id, type, body, issued, expires, correlation, own: false };
+      // From here to the first state on record nothing else is let in: two may come at once under one id.
+      if (this.#o.ledger.find(id) === undefined) await this.#makeUp();
       const known = this.#o.ledger.find(id);
       if (known !== undefined) {
         // The same command again gets the same answer, and nothing is done.
         await this.#reports.tell(this.#progress(known, correlation));
         return;
       }
-      await this.#makeUp();
       if (this.#o.ledger.forgot(issued) || !this.#o.ledger.use(key, command.counter)) {
         // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to
         // make the car contradict what it once said about it.

@@ -46,6 +46,17 @@ describe('a door command', () => {
     expect(states().at(-1)).toBe('Success');
   });
 
+  test('given at once under one id by two signatures is one command: the second does not speak for the first', async () => {
+    const { give, states, actuated, clock, remotes } = setUp();
+    const command = commandOf(clock);
+    const again = remotes.receive(signed(command));
+    await give(signed(commandOf(clock, { id: command.id })));
+    await again;
+    expect(actuated).toEqual(['doors.lock']);
+    expect(states()).not.toContain('SameActionInProgress');
+    expect(states().filter((state) => state === 'Success' || state === 'VehicleError')).toEqual(['Success']);
+  });
+
   test('given twice, at once or later, is carried out once and answered alike', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const payload = signed(commandOf(clock));
