@@ -18,8 +18,8 @@ export function status(context: Context): Answer {
 /** `GET /fleets/{fid}/status` (deprecated): the car's, under its own address. */
 export function fleetStatus(context: Context): Answer {
   const self = linkTo(context, 'status.get') as Link;
-  const { now } = context.call;
-  return collection(context, 'status', [{ at: now, id: context.car.vehicle.id }], () => statusOf(context, self));
+  // Where it stands stays the same from request to request, or its pages would not be found again.
+  return collection(context, 'status', [{ at: 0, id: context.car.vehicle.id }], () => statusOf(context, self));
 }
 
 /** Interface 3.19.2 and 4.17.2 Status, with `vehicleOdometer`, `autonomy` and what the user line lacks as additions. */

@@ -8,7 +8,7 @@ import { knowledge } from '../../../protocol/schema/arbitrary.ts';
 import { MIDNIGHT } from '../../../rig/day.ts';
 import { KeptRecords } from '../../../rig/keeping.ts';
 import { describeReference, Reference } from './reference.ts';
-import { Asker, carOf, type Json, NOW } from './rig.ts';
+import { Asker, carOf, entriesOf, type Json, NOW } from './rig.ts';
 
 const FLEET = '/fleets/f1/vehicles/bench%20car%2F1';
 const USER = '/user/vehicles/bench%20car%2F1';
@@ -166,4 +166,13 @@ describeReference('any status', () => {
       { numRuns: 200 },
     );
   });
+});
+
+test('the list of a fleet has its one entry on its last page too, whenever that is asked for', async () => {
+  const asker = carThatShows(full);
+  const { body } = await asker.get('/fleets/f1/status', { now: NOW });
+  expect(body.total).toBe(1);
+  const { last } = body._links as unknown as { last: Json };
+  const page = await asker.get(last.href, { now: NOW + 1_000 });
+  expect([page.body.total, entriesOf(page.body, 'status').length]).toEqual([1, 1]);
 });
