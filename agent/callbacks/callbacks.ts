@@ -18,7 +18,7 @@ import { final } from '../remotes/ledger.ts';
 import { Accompanied, type Company } from './accompanied.ts';
 import { Book, type BookEntry } from './book.ts';
 import type { Couriers } from './courier.ts';
-import type { Destination } from './destination.ts';
+import type { Destination, Place } from './destination.ts';
 import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
 import { type MonitorBook, MonitorPlaces, receiverOfMonitor } from './monitor-places.ts';
 import type { Vehicle } from './notification.ts';
@@ -239,9 +239,13 @@ export class Callbacks {
   }
 
   #keep(callback: Callback): void {
+    const before = this.#book.get(callback.callbackId)?.receivers;
     for (const receiver of this.#book.set(callback)) this.#distribution.remove(receiver);
-    for (const receiver of this.#book.get(callback.callbackId)?.receivers.keys() ?? []) {
-      if (callback.status === 'Paused') this.#distribution.release(receiver);
+    for (const [receiver, to] of this.#book.get(callback.callbackId)?.receivers ?? []) {
+      const known = before?.get(receiver);
+      // What is held open to where it was is of no use, and would be kept alive for ever.
+      const moved = known !== undefined && !samePlace(known.place, to.place);
+      if (callback.status === 'Paused' || moved) this.#distribution.release(receiver);
       this.#distribution.wake(receiver);
     }
   }
@@ -308,6 +312,11 @@ export class Callbacks {
     }
     courier.check(url, where);
   }
+}
+
+function samePlace(one: Place, other: Place): boolean {
+  if (one.channel === 'pushnotif' || other.channel === 'pushnotif') return one.channel === other.channel;
+  return one.channel === other.channel && one.target === other.target;
 }
 
 function takes({ callback }: BookEntry, kind: 'Monitor' | 'Remote', type: RemoteType | undefined): boolean {

@@ -290,6 +290,20 @@ describe('commands', () => {
   });
 });
 
+test('what is held open for a receiver is let go when the callback leads elsewhere, not when it is only renamed', async () => {
+  const rig = new CallbackRig();
+  const socket = { websocket: { target: 'wss://receiver.example/one' } };
+  const { callbackId } = rig.callbacks.add('user', user(socket));
+  rig.callbacks.put('user', callbackId, { ...user(socket), label: 'renamed' });
+  rig.callbacks.setStatus(callbackId, 'Running');
+  expect(rig.released).toEqual([]);
+  rig.callbacks.put('user', callbackId, user({ websocket: { target: 'wss://receiver.example/two' } }));
+  expect(rig.released).toContain(`websocket callback/${callbackId}`);
+  rig.released.length = 0;
+  rig.callbacks.put('user', callbackId, user({ webhook }));
+  expect(rig.released).toContain(`websocket callback/${callbackId}`);
+});
+
 describe('push', () => {
   test('each device has its own queue; one that is gone is removed, with the last one the callback and its monitors', async () => {
     const rig = new CallbackRig();
