@@ -38,6 +38,8 @@ export class TelemetrySeries {
           if (at >= from && at < to) places.push({ at, id: piece.id });
         await turns.next();
       }
+      // Also where nothing was read: a request may name very many periods.
+      await turns.next();
     }
     // Pieces may overlap by what came late.
     return places.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));

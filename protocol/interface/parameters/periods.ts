@@ -23,9 +23,18 @@ export function readPeriods(texts: readonly string[], now: number): readonly Per
   return joined(texts.flatMap((text) => readPeriod(text, now)));
 }
 
-/** Whether one of the periods has the moment. */
+/** Whether one of the periods, which are ascending and apart, has the moment. */
 export function covers(periods: readonly Period[], at: number): boolean {
-  return periods.some(({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }) => from <= at && at < to);
+  let low = 0;
+  let high = periods.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((periods[middle]?.from ?? Number.NEGATIVE_INFINITY) <= at) low = middle + 1;
+    else high = middle;
+  }
+  // The last that begins no later.
+  const period = periods[low - 1];
+  return period !== undefined && at < (period.to ?? Number.POSITIVE_INFINITY);
 }
 
 function readPeriod(text: string, now: number): Period[] {

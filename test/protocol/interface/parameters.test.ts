@@ -201,6 +201,28 @@ describe('timestamps', () => {
   });
 });
 
+describe('many periods', () => {
+  it('are not gone through for each moment: a request may name a hundred thousand', () => {
+    let looks = 0;
+    const periods = Array.from({ length: 100_000 }, (_, index) => ({
+      get from() {
+        looks++;
+        return index * 10;
+      },
+      to: index * 10 + 1,
+    }));
+    expect([5, 10, 999_990, 999_999, 2_000_000, -1].map((moment) => covers(periods, moment))).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(looks).toBeLessThan(6 * 20);
+  });
+});
+
 describe('moments and durations', () => {
   const moments = fc.integer({ min: at('0000-03-01T00:00:00Z'), max: at('9999-12-31T23:59:59.999Z') });
 

@@ -1,0 +1,23 @@
+/** Looking for telemetry without keeping everybody else waiting. */
+import { expect, test, vi } from 'vitest';
+import { TelemetrySeries } from '../../../../adapters/http/resources/series.ts';
+import { KeptRecords } from '../../../rig/keeping.ts';
+
+test('others have their turn while many periods without telemetry are gone through', async () => {
+  // Each look at the clock finds that the turn is over.
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));
+  try {
+    let others = 0;
+    const other = (): void => {
+      others++;
+      if (others < 10) setImmediate(other);
+    };
+    setImmediate(other);
+    const periods = Array.from({ length: 100 }, (_, index) => ({ from: index * 10, to: index * 10 + 1 }));
+    expect(await new TelemetrySeries(new KeptRecords()).places(new Set(), 'nothing', periods)).toEqual([]);
+    expect(others).toBe(10);
+  } finally {
+    clock.mockRestore();
+  }
+});
