@@ -17,8 +17,8 @@ export interface SourceVitals {
 /** A source may take this long to open before it counts as stuck, ms: serial adapters search for half a minute. */
 const OPENING = 180_000;
 /**
- * A source that delivered, says that it runs and is silent for so long in a car that is in use is stuck, ms. Long
- * enough that a broken wire, which looks the same from here, brings at most two restarts in ten minutes.
+ * A source that delivered, says that it runs and is silent for so long in a car that was in use all the while is stuck,
+ * ms. Long enough that a broken wire, which looks the same from here, brings at most two restarts in ten minutes.
  */
 const SILENCE = 300_000;
 
@@ -54,7 +54,8 @@ class Meter {
     };
   }
 
-  stuck(inUse: boolean): string | undefined {
+  /** `used`: for how long the car has been in use, ms; 0: it is not. */
+  stuck(used: number): string | undefined {
     const { state, silence } = this.vitals();
     const now = this.#clock.monotonic();
     this.#openingSince = state === 'opening' ? (this.#openingSince ?? now) : undefined;
@@ -64,7 +65,7 @@ class Meter {
     // What never delivered since this start is a matter of wires, which no restart mends; a source without word of its
     // own, such as a log, may have come to its end.
     const claims = this.#health !== undefined && state === 'running';
-    if (inUse && claims && silence !== undefined && silence > SILENCE) {
+    if (claims && silence !== undefined && Math.min(silence, used) > SILENCE) {
       return `source ${this.name} says that it runs and gave nothing for ${seconds(silence)}`;
     }
     return undefined;
@@ -75,6 +76,7 @@ class Meter {
 export class SourceWatch {
   readonly #clock: Clock;
   readonly #meters: Meter[] = [];
+  #usedSince: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -114,8 +116,11 @@ export class SourceWatch {
 
   /** Why a source counts as stuck; undefined: none does. A source that says why it waits is not stuck. */
   stuck(inUse: boolean): string | undefined {
+    const now = this.#clock.monotonic();
+    this.#usedSince = inUse ? (this.#usedSince ?? now) : undefined;
+    const used = now - (this.#usedSince ?? now);
     for (const meter of this.#meters) {
-      const why = meter.stuck(inUse);
+      const why = meter.stuck(used);
       if (why !== undefined) return why;
     }
     return undefined;

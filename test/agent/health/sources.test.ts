@@ -77,8 +77,8 @@ describe('a source that runs', () => {
     clock.advance(300_000);
     expect(watch.stuck(true)).toBeUndefined();
     clock.advance(1_000);
-    expect(watch.stuck(false)).toBeUndefined();
     expect(watch.stuck(true)).toBe('source can0 says that it runs and gave nothing for 301 s');
+    expect(watch.stuck(false)).toBeUndefined();
     source.receive(batchOf(1));
     expect(watch.stuck(true)).toBeUndefined();
   });
