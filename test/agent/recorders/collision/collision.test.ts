@@ -27,8 +27,8 @@ function setUp() {
   rig.connect(recorder);
   const told = () => rig.of('collision');
   /** Drives with one sample every 5 ms; `pulse` gives longitudinal and lateral acceleration by ms since T. */
-  const drive = (ms: number, pulse: (t: number) => [number, number, number?]) => {
-    for (let t = 0; t < ms; t += 5) {
+  const drive = (ms: number, pulse: (t: number) => [number, number, number?], from = 0) => {
+    for (let t = from; t < ms; t += 5) {
       const [along, across, up = 9.8] = pulse(t);
       rig.give('acceleration.longitudinal', along, T + t);
       rig.give('acceleration.lateral', across, T + t);
@@ -155,5 +155,60 @@ describe('collision recorder', () => {
     next.tick(T + 20_000);
     expect(told().at(-1)?.details).toEqual([{ side: 'Front' }]);
     expect(told()).toHaveLength(1);
+  });
+
+  test.each([
+    ['during the impact', 4050],
+    ['when it has been told', 4500],
+    ['before anything of it', 3000],
+  ])('a power cut %s costs neither the pulse nor what was measured before', (_when, cut) => {
+    const pulse = crash(-30, 4000);
+    const drive = (t: number): [number, number] => [pulse(t), 0];
+    const whole = setUp();
+    whole.drive(9000, drive);
+    const before = setUp();
+    before.drive(cut, drive);
+    const after = setUp();
+    after.recorder.restore(structuredClone(before.recorder.state()));
+    after.drive(9000, drive, cut);
+    const told = [...before.told(), ...after.told()];
+    expect(told.map(({ details }) => details)).toEqual(whole.told().map(({ details }) => details));
+    const [complete, expected] = [told.at(-1), whole.told().at(-1)];
+    // Of a collision that was not yet suspected nothing was kept: its pulse begins with the restart.
+    const lost = cut < 4000 ? (cut - 2000) / 5 : 0;
+    expect(complete?.pulse?.longitudinal?.length).toBeGreaterThanOrEqual(1001 - lost - 5);
+    const peak = Math.min(...(expected?.pulse?.longitudinal ?? []));
+    expect(Math.min(...(complete?.pulse?.longitudinal ?? []))).toBe(peak);
+    expect(complete?.longitudinalChange).toBeCloseTo(expected?.longitudinalChange ?? Number.NaN, 0);
+  });
+
+  test('when the clock turns out to be behind, all of an open one moves along', () => {
+    const { drive, told, recorder } = setUp();
+    const pulse = crash(-30, 4000);
+    drive(4300, (t) => [pulse(t), 0]);
+    const by = 3_600_000;
+    recorder.correct(by, T + by + 4300);
+    recorder.tick(T + by + 9000);
+    const complete = told().at(-1);
+    expect(told()).toHaveLength(2);
+    expect([complete?.createdAt, complete?.pulse?.start]).toEqual([
+      (told()[0]?.createdAt ?? 0) + by,
+      (told()[0]?.createdAt ?? 0) + by - rule.before,
+    ]);
+    const times = complete?.readings === undefined ? [] : readingsFromTelemetry(complete.readings).map(({ at }) => at);
+    expect(times.length).toBeGreaterThan(20);
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(T + by);
+    expect(Math.max(...times)).toBeLessThanOrEqual(T + by + 4300);
+  });
+
+  test('what was kept and is none is refused', () => {
+    const { recorder } = setUp();
+    for (const state of [
+      { spoken: 'x' },
+      { open: { until: 1 }, spoken: {} },
+      { open: { record: { id: 'a' } }, spoken: {} },
+    ]) {
+      expect(() => recorder.restore(state)).toThrow('the collision that was kept is none');
+    }
   });
 });
