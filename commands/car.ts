@@ -67,17 +67,48 @@ export interface Car {
   stop(): Promise<void>;
 }
 
-/** Builds the adapters around one agent and starts them: first the records, then the link, then the sources. */
+type End = () => Promise<unknown>;
+
+/**
+ * Builds the adapters around one agent and starts them: first the records, then the link, then the sources. Where that
+ * fails, whatever was begun is ended before it rejects: two agents in one directory of records would ruin it.
+ */
 export async function startCar(options: CarOptions): Promise<Car> {
-  const { vin, vehicle, data, log, clock, sources, rest = new UnitRest() } = options;
+  /** What has begun, the last first. */
+  const ends: End[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0)) await quietly(end, options.log);
+  };
+  try {
+    return { ...(await begin(options, ends)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function quietly(end: End, log: Log): Promise<void> {
+  try {
+    await end();
+  } catch (error) {
+    log.error('while stopping', { error: (error as Error).message });
+  }
+}
+
+/** Puts before `ends` how to end each thing that it begins. */
+async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'>> {
+  const { vin, vehicle, data, log, clock, sources, couriers, rest = new UnitRest() } = options;
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
+  ends.unshift(async () => unlock());
+  if (couriers !== undefined) ends.unshift(async () => couriers.close());
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
   const boot = await countBoot(boots, vin, data, log);
   const store = await openStore(join(data, 'outbox'), {
     log,
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
   });
+  ends.unshift(() => store.close());
   const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
   const { trust } = options;
   const own =
@@ -93,6 +124,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
     rest,
     log,
   });
+  ends.unshift(() => link.close());
   const actuation = actuationOf(vehicle, options, clock, log);
   const agent = new Agent(
     vehicle.profile,
@@ -120,7 +152,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
       verifier: keys,
       keys,
       ...(own === undefined ? {} : { signer: own.signer }),
-      ...(options.couriers === undefined ? {} : { couriers: options.couriers }),
+      ...(couriers === undefined ? {} : { couriers }),
       ...(options.service === undefined
         ? {}
         : { affairs: options.service.affairs, overseer: options.service.overseer }),
@@ -140,6 +172,13 @@ export async function startCar(options: CarOptions): Promise<Car> {
       window: () => link.window,
     },
   );
+  const inputs: End[] = [];
+  ends.unshift(async () => {
+    for (const end of inputs) await quietly(end, log);
+  });
+  // What is held is given back while the state of its command is kept, and before its bus goes. First the agent: a
+  // command under way must keep the state it has on disk, whatever its source does now.
+  ends.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
   agent.start();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const { http } = options;
@@ -157,42 +196,22 @@ export async function startCar(options: CarOptions): Promise<Car> {
           clock,
           log,
         });
-  const { couriers } = options;
+  if (served !== undefined) ends.unshift(() => served.stop());
   if (couriers !== undefined) rest.heed((asleep) => asleep && couriers.rest());
   link.open(options.service?.events(agent, link) ?? agent);
-  const frames = sources.map((source) => {
+  for (const source of sources) {
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;
     const receive = (batch: FrameBatch): void => {
       intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses));
       intake(batch);
     };
-    return supervise(source, () => source.start(receive), clock, log);
-  });
-  const readings = (options.readings ?? []).map((source) =>
-    supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log),
-  );
-  return {
-    agent,
-    ...(served === undefined ? {} : { interface: served }),
-    stop: async () => {
-      // First the agent: a command under way must keep the state it has on disk, whatever its source does now.
-      const stopped = [...frames, ...readings];
-      const ends = [
-        ...(served === undefined ? [] : [() => served.stop()]),
-        // What is held is given back while the state of its command is kept, and before its bus goes.
-        () => Promise.all([agent.stop(), actuation.stop()]),
-        ...stopped,
-        () => link.close(),
-        () => store.close(),
-        async () => options.couriers?.close(),
-      ];
-      for (const step of ends) {
-        await step().catch((error: Error) => log.error('while stopping', { error: error.message }));
-      }
-      unlock();
-    },
-  };
+    inputs.push(supervise(source, () => source.start(receive), clock, log));
+  }
+  for (const source of options.readings ?? []) {
+    inputs.push(supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log));
+  }
+  return { agent, ...(served === undefined ? {} : { interface: served }) };
 }
 
 /** Waits between attempts to start a source, ms. */

@@ -184,7 +184,10 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     published: service.published,
     service,
   };
-  const car = await startCar(options);
+  const car = await startCar(options).catch((error: unknown) => {
+    close?.();
+    throw error;
+  });
   return async () => {
     await car.stop();
     close?.();

@@ -1,0 +1,73 @@
+/** A car that cannot be started leaves nothing behind. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { callbackCouriers } from '../../adapters/callbacks/index.ts';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { startCar } from '../../commands/car.ts';
+import { loadVehicle } from '../../commands/vehicle.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+/** Knows what still waits for its time. */
+class WatchedClock extends SystemClock {
+  readonly waiting = new Set<() => void>();
+
+  override after(delay: number, due: () => void): () => void {
+    const done = (): void => {
+      this.waiting.delete(done);
+      due();
+    };
+    this.waiting.add(done);
+    const cancel = super.after(delay, done);
+    return () => {
+      this.waiting.delete(done);
+      cancel();
+    };
+  }
+}
+
+let data: string;
+let taken: Server;
+beforeEach(async () => {
+  data = mkdtempSync(join(tmpdir(), 'vigie-car-'));
+  taken = createServer();
+  await new Promise<void>((resolve) => {
+    taken.listen(0, '127.0.0.1', resolve);
+  });
+});
+afterEach(async () => {
+  await new Promise((resolve) => {
+    taken.close(resolve);
+  });
+  rmSync(data, { recursive: true, force: true });
+});
+
+test('whose interface finds its port taken: no agent goes on in its records, nothing waits, and it is started after', async () => {
+  const { port } = taken.address() as { port: number };
+  const clock = new WatchedClock();
+  const log = new MemoryLog();
+  const options = (free: boolean) => ({
+    vin: 'VF3VGEBENCH000001',
+    vehicle: loadVehicle('bench'),
+    data,
+    sources: [],
+    mqtt: { url: 'mqtt://127.0.0.1:1' },
+    couriers: callbackCouriers({ networks: ['127.0.0.0/8'], plain: true, now: () => clock.now() }),
+    limit: 2 ** 20,
+    http: { local: true, port: free ? 0 : port } as const,
+    log,
+    clock,
+  });
+  await expect(startCar(options(false))).rejects.toBeInstanceOf(VigieError);
+  expect(clock.waiting.size).toBe(0);
+  expect(existsSync(join(data, 'lock'))).toBe(false);
+  const car = await startCar(options(true));
+  expect(existsSync(join(data, 'lock'))).toBe(true);
+  await car.stop();
+  expect(clock.waiting.size).toBe(0);
+  expect(existsSync(join(data, 'lock'))).toBe(false);
+  expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
