@@ -1,7 +1,13 @@
 /** Monitors: rules that the car watches, of a fleet or of one of a user's callbacks. */
 import { VigieError } from '../../../protocol/errors.ts';
+import { monitorScopesOf } from '../../../protocol/interface/monitors.ts';
 import { shownDelivery } from '../../../protocol/schema/callback/delivery.ts';
-import type { Monitor, MonitorParameter, MonitorStatus } from '../../../protocol/schema/monitor.ts';
+import {
+  compileMonitor,
+  type Monitor,
+  type MonitorParameter,
+  type MonitorStatus,
+} from '../../../protocol/schema/monitor.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
 import { collection } from './collection.ts';
@@ -32,6 +38,7 @@ export function monitor(context: Context): Answer {
 export async function createMonitor(context: Context): Promise<Answer> {
   const { car, owner, side } = context;
   const input = inputOf(context);
+  checkScopes(context, input);
   car.callbacks.checkMonitor(side, input);
   const uuid = uuidFor(context);
   const ids = car.monitors.all.map(({ monitorId }) => monitorId);
@@ -48,6 +55,7 @@ export async function replaceMonitor(context: Context): Promise<Answer> {
   const { monitorId } = monitorAskedFor(context);
   const { car, side } = context;
   const input = inputOf(context);
+  checkScopes(context, input);
   car.callbacks.checkMonitor(side, input);
   return accepted(context, await car.monitors.put(monitorId, input));
 }
@@ -107,6 +115,15 @@ function inputOf(context: Context): unknown {
   const { callbackId: __, ...subscribe } = (subscribeParam ?? {}) as Record<string, unknown>;
   if (side === 'fleet') return { ...parameter, subscribeParam: subscribe };
   return { ...parameter, subscribeParam: { ...subscribe, callbackId: callbackAskedFor(context).callbackId } };
+}
+
+/** @throws VigieError `request.forbidden` when it would tell what the caller may not read, and as compileMonitor does */
+function checkScopes({ call, sees }: Context, input: unknown): void {
+  if (call.caller.scopes === undefined) return;
+  const missing = [...monitorScopesOf(compileMonitor(input))].filter((scope) => !sees(scope));
+  if (missing.length === 0) return;
+  const scopes = `${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
+  throw new VigieError('request.forbidden', `what this monitor watches and tells needs the ${scopes}`);
 }
 
 /** What compileMonitor put aside for who delivers. */

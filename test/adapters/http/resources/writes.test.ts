@@ -142,6 +142,43 @@ describe('monitors of a user', () => {
   });
 });
 
+describe('monitors of a user with some scopes', () => {
+  const level = { data: 'vehicle.kinetic.speed', op: 'greaterThan', value: ['50'] };
+  const zone = { transition: 'In', place: { center: { longitude: 2, latitude: 48 }, radius: 1 } };
+  const alert = { data: 'vehicle.alert', op: 'onChange', value: [] };
+  const monitorOf = (trigger: object, ...extensions: string[]) => ({
+    label: 'l',
+    triggerParam: { triggers: [{ name: 'a', ...trigger }], boolExp: 'a' },
+    ...(extensions.length === 0 ? {} : { extendedEventParam: extensions }),
+  });
+  const fast = monitorOf({ data: level });
+  const caller = { name: 'ada', scopes: new Set(['data:telemetry']) };
+  let path: string;
+
+  beforeEach(async () => {
+    const { body } = await asker.ask('POST', '/user/callbacks', { body: userCallback, caller });
+    path = `${USER}/callbacks/${body.callbackId}/monitors`;
+  });
+
+  test.each([
+    ['where the car is', monitorOf({ data: level }, 'vehicle.position'), 'data:position'],
+    ['whether it is near', monitorOf({ zone }), 'data:position'],
+    ['warnings', monitorOf({ data: alert }), 'data:alert'],
+    ['trips', monitorOf({ data: level }, 'vehicle.trip'), 'data:trip'],
+  ])('cannot have %s told to them', async (_, wrong, scope) => {
+    const refused = { code: 'request.forbidden', message: expect.stringContaining(scope) };
+    await expect(asker.ask('POST', path, { body: wrong, caller })).rejects.toMatchObject(refused);
+    expect(monitors.all).toEqual([]);
+    const { body } = await asker.ask('POST', path, { body: fast, caller });
+    const own = `${path}/${body.monitorId}`;
+    await expect(asker.ask('PUT', own, { body: wrong, caller })).rejects.toMatchObject(refused);
+    expect((await asker.get(own, { caller })).body.monitor).toMatchObject({ label: 'l' });
+    expect(monitors.all[0]?.monitor).not.toHaveProperty('extendedEventParam');
+    const all = { name: 'ada', scopes: new Set(['data:telemetry', scope, 'data:position']) };
+    expect((await asker.ask('PUT', own, { body: wrong, caller: all })).status).toBe(202);
+  });
+});
+
 describe('delivery, the kept form of what a monitor tells', () => {
   test('cannot be sent', async () => {
     const [mine, yours] = [await made('/user/callbacks', userCallback), await made('/user/callbacks', userCallback)];

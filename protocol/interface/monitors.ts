@@ -1,0 +1,45 @@
+/** Monitors by HTTP: which scopes of the user side one needs. A monitor tells nobody what the caller could not read. */
+import type { CompiledMonitor } from '../schema/monitor/compile.ts';
+import type { Extension, ExtensionType } from '../schema/monitor/extensions.ts';
+import type { Scope } from './operations/scopes.ts';
+
+/** Contents by extension; positions are in records as well as in Status. */
+const ofExtension: Readonly<Record<ExtensionType, readonly Scope[]>> = {
+  'vehicle.doorsState': ['data:telemetry'],
+  'vehicle.status': ['data:telemetry', 'data:position'],
+  'vehicle.maintenance': ['data:telemetry'],
+  'vehicle.position': ['data:position'],
+  'vehicle.telemetry': ['data:telemetry'],
+  'vehicle.alerts': ['data:alert', 'data:position'],
+  'vehicle.collisions': ['data:collision', 'data:position'],
+  'vehicle.trip': ['data:trip', 'data:position'],
+  'vehicle.stolen': ['data:telemetry', 'data:position'],
+  'vehicle.alarm': ['data:telemetry', 'data:position'],
+};
+
+/** Sections of telemetry that have where the alarm went off. */
+const withAlarm: ReadonlySet<string | undefined> = new Set([undefined, 'vehicle', 'vehicle.alarm.trigger']);
+
+/** What a monitor watches and tells, as scopes. Interface 4.17.2 asks for all that concern data. */
+export function monitorScopesOf({ triggers, extensions }: CompiledMonitor): ReadonlySet<Scope> {
+  return new Set([
+    ...triggers.flatMap(({ condition }) => {
+      if (condition.kind === 'data') return ofData(condition.data);
+      // Times count while the car is used.
+      return condition.kind === 'zone' ? (['data:position'] as const) : (['data:telemetry'] as const);
+    }),
+    ...extensions.flatMap(ofContent),
+  ]);
+}
+
+function ofData(name: string): readonly Scope[] {
+  // Told whole, with where they were.
+  if (name === 'vehicle.alert') return ofExtension['vehicle.alerts'];
+  if (name.startsWith('vehicle.collision.')) return ofExtension['vehicle.collisions'];
+  return /^vehicle\.trip(\.|$)/.test(name) ? ['data:trip'] : ['data:telemetry'];
+}
+
+function ofContent({ type, section }: Extension): readonly Scope[] {
+  if (type === 'vehicle.telemetry' && withAlarm.has(section)) return ['data:telemetry', 'data:position'];
+  return ofExtension[type];
+}
