@@ -6,6 +6,8 @@ export interface Caller {
   readonly name: string;
   /** Scopes that the token grants; undefined: all (fleet side, bench). */
   readonly scopes?: ReadonlySet<string>;
+  /** Until when the token is good, UTC ms; undefined: credentials that do not expire. */
+  readonly expires?: number;
   /** Fleet side: ids of the fleets that the caller may see; undefined: all (user side, bench). */
   readonly fleets?: ReadonlySet<string>;
 }

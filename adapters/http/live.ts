@@ -52,10 +52,14 @@ export class LiveChanges implements StatusObserver {
     this.#tell(slot, at);
   }
 
-  /** @throws TooManyRequests when as many streams are open as may be */
-  open(sees: Sees): ReadableStream<Uint8Array> {
+  /**
+   * The stream ends at `until`, UTC ms: what it was opened with is not good for longer.
+   * @throws TooManyRequests when as many streams are open as may be
+   */
+  open(sees: Sees, until = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= this.#options.streams) throw new TooManyRequests('all live streams are taken', 10_000);
-    const viewer = new Viewer(this.#status, this.#clock, this.#options, sees, () => this.#viewers.delete(viewer));
+    const gone = (): boolean => this.#viewers.delete(viewer);
+    const viewer = new Viewer(this.#status, this.#clock, this.#options, sees, until, gone);
     this.#viewers.add(viewer);
     return viewer.stream;
   }
@@ -77,6 +81,8 @@ class Viewer {
   readonly #clock: Clock;
   readonly #options: LiveOptions;
   readonly #sees: Sees;
+  /** UTC ms. */
+  readonly #until: number;
   readonly #gone: () => void;
   /** Changed slots and when they changed, UTC ms. No longer than the list of slots. */
   readonly #noted = new Map<Slot, number | undefined>();
@@ -87,11 +93,12 @@ class Viewer {
   /** Monotonic ms. */
   #sent = Number.NEGATIVE_INFINITY;
 
-  constructor(status: StatusReader, clock: Clock, options: LiveOptions, sees: Sees, gone: () => void) {
+  constructor(status: StatusReader, clock: Clock, options: LiveOptions, sees: Sees, until: number, gone: () => void) {
     this.#status = status;
     this.#clock = clock;
     this.#options = options;
     this.#sees = sees;
+    this.#until = until;
     this.#gone = gone;
     for (const slot of slots) if (status.value(slot) !== undefined && sees(slot)) this.#noted.set(slot, undefined);
     const source = {
@@ -119,8 +126,10 @@ class Viewer {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     await this.#wait(this.#sent + this.#options.pause - this.#clock.monotonic(), () => this.#ended);
-    await this.#wait(this.#options.heartbeat, () => this.#ended || this.#noted.size > 0);
+    const longest = Math.min(this.#options.heartbeat, this.#until - this.#clock.now());
+    await this.#wait(longest, () => this.#ended || this.#noted.size > 0);
     this.#sent = this.#clock.monotonic();
+    if (this.#clock.now() >= this.#until) this.end();
     // Whoever went away has closed it already.
     if (this.#left) return;
     if (this.#ended) controller.close();

@@ -169,7 +169,8 @@ function addLive(app: App, live: LiveChanges, serving: Serving, enabled: readonl
     const granted = (scope: string): boolean => caller.scopes?.has(scope) ?? true;
     const [telemetry, position] = [granted('data:telemetry'), granted('data:position')];
     acceptable(['text/event-stream'], context.req.header('accept'));
-    const stream = live.open(({ path }) => (path.startsWith('lastPosition.') ? position : telemetry));
+    const sees = ({ path }: { readonly path: string }) => (path.startsWith('lastPosition.') ? position : telemetry);
+    const stream = live.open(sees, caller.expires);
     return respond(context.env, 200, stream, { 'Content-Type': 'text/event-stream' });
   };
   const shown = (context: RequestContext): Side => {

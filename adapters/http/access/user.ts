@@ -43,9 +43,7 @@ const REMEMBERED_FOR = 60_000;
 const LONGEST_TOKEN = 8_192;
 
 interface Checked {
-  readonly caller: Caller;
-  /** UTC ms. */
-  readonly expires: number;
+  readonly caller: Caller & { readonly expires: number };
   /** Monotonic ms. */
   readonly until: number;
 }
@@ -86,7 +84,7 @@ export class UserGate implements Gate {
     }
     const name = createHash('sha256').update(token).digest('base64url');
     const known = this.#checked.get(name);
-    if (known !== undefined && this.#clock.monotonic() < known.until && this.#clock.now() < known.expires) {
+    if (known !== undefined && this.#clock.monotonic() < known.until && this.#clock.now() < known.caller.expires) {
       return known.caller;
     }
     const payload = await this.#check(token, remote);
@@ -95,8 +93,9 @@ export class UserGate implements Gate {
     if (subject === '' || (subjects !== undefined && !subjects.includes(subject))) {
       throw new VigieError('request.forbidden', 'the subject of the token may not use this car');
     }
-    const caller = { name: subject, scopes: scopesOf(payload) };
-    this.#remember(name, caller, payload.exp ?? 0);
+    const expires = ((payload.exp ?? 0) + TOLERANCE) * 1000;
+    const caller = { name: subject, scopes: scopesOf(payload), expires };
+    this.#remember(name, caller);
     return caller;
   }
 
@@ -136,13 +135,13 @@ export class UserGate implements Gate {
     }
   }
 
-  #remember(name: string, caller: Caller, exp: number): void {
+  #remember(name: string, caller: Checked['caller']): void {
     const [oldest] = this.#checked.keys();
     if (this.#checked.size >= REMEMBERED && oldest !== undefined) this.#checked.delete(oldest);
     // Put at the end, so that the first is the oldest.
     this.#checked.delete(name);
     const until = this.#clock.monotonic() + REMEMBERED_FOR;
-    this.#checked.set(name, { caller, expires: (exp + TOLERANCE) * 1000, until });
+    this.#checked.set(name, { caller, until });
   }
 }
 

@@ -210,3 +210,24 @@ test('on the user side it shows what the scopes grant', async () => {
   expect((await rig.get('/live', await ask('data:trip'))).status).toBe(403);
   expect((await rig.get('/live')).status).toBe(401);
 });
+
+test('ends with the token that it was opened with, also while nothing changes', async () => {
+  const { status, live, clock } = watched(new VirtualClock(AT));
+  if (!(clock instanceof VirtualClock)) throw new Error('not the clock of this test');
+  status.write(speed, 50, AT);
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'set');
+  const rig = await startRig({ live, gates: { user: new UserGate({ issuer: 'i', audience: 'a', keys }, clock) } });
+  const claims = { iss: 'i', aud: 'a', sub: 's', scope: 'data:telemetry', exp: AT / 1000 + 70 };
+  const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
+  const reader = await open(rig, '/live', { authorization: `Bearer ${token}` });
+  expect((await reader.next())?.data.value).toBe(50);
+  // With the tolerance for clocks it is good for 100 s.
+  const ended = reader.next();
+  clock.advance(99_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(live.streams).toBe(1);
+  clock.advance(1);
+  expect(await ended).toBeUndefined();
+  expect(live.streams).toBe(0);
+});
