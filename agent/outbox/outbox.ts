@@ -49,6 +49,9 @@ export class Outbox implements Publisher {
   /** Messages on their way, and those that the disk is asked for again later. */
   #inFlight = 0;
   #unread: Taken[] = [];
+  /** What the broker did not take, in the order in which it is asked again, and how much that was since the last time. */
+  #refused: Taken[] = [];
+  #refusals = 0;
   #uncommitted: { queued: Queued; place: 'first' | 'held' | 'line' }[] = [];
   #group: (() => void) | undefined;
   #retry: (() => void) | undefined;
@@ -81,7 +84,8 @@ export class Outbox implements Publisher {
 
   /** Messages that wait, are on their way, or are still to be made of what was given up. */
   get waiting(): number {
-    return this.#queue.size + this.#inFlight + this.#unread.length + this.#uncommitted.length + this.#gaps.untold;
+    const aside = this.#unread.length + this.#refused.length;
+    return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.untold;
   }
 
   put<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): void {
@@ -118,6 +122,7 @@ export class Outbox implements Publisher {
   /** The broker can be reached: what waits goes out, a Status that was put first before all else. */
   linkUp(): void {
     this.#gapsLater = false;
+    this.#askAgain(this.#refused.length);
     if (this.#uncommitted.length > 0) this.#commitQuietly();
     else this.#drain();
   }
@@ -213,7 +218,8 @@ export class Outbox implements Publisher {
 
   #drain(): void {
     this.#tellGaps();
-    while (!this.#closed && this.#link.connected && this.#inFlight < this.#options.window()) {
+    const window = this.#options.window();
+    while (!this.#closed && this.#link.connected && this.#inFlight < window && this.#refusals < 2 * halfOf(window)) {
       const queued = this.#queue.take();
       if (queued === undefined) break;
       const entry = this.#load(queued);
@@ -256,8 +262,16 @@ export class Outbox implements Publisher {
       this.#retry = undefined;
       this.#gapsLater = false;
       for (const queued of this.#unread.splice(0)) this.#queue.restore(queued);
+      this.#askAgain(this.#refusals === 0 ? this.#refused.length : halfOf(this.#options.window()));
       this.#drain();
+      if (this.#refused.length > 0) this.#drainLater();
     });
+  }
+
+  /** Puts so many of those that the broker refused at their place again. */
+  #askAgain(count: number): void {
+    this.#refusals = 0;
+    for (const queued of this.#refused.splice(0, count)) this.#queue.restore(queued);
   }
 
   #send(entry: OutboxEntry): Promise<void> {
@@ -287,10 +301,18 @@ export class Outbox implements Publisher {
     }
     this.#inFlight--;
     // The broker may have it: were it evicted now, a number might be said to be lost that is not.
-    this.#queue.hold(queued);
-    // A broker that refuses without closing is asked again later; a lost link calls linkUp when it is back.
-    if (this.#link.connected) this.#drainLater();
-    else this.#tellIdle();
+    if (!this.#link.connected) {
+      // linkUp is called when it is back.
+      this.#queue.hold(queued);
+      this.#tellIdle();
+      return;
+    }
+    // A broker that refuses without closing is asked again later; what it may take goes on meanwhile. At most half of
+    // what is refused in that time was refused before, so that every message comes to its turn.
+    this.#refusals++;
+    this.#refused.push({ class: queued.class, seq: queued.seq, held: true });
+    this.#drainLater();
+    this.#drain();
   }
 
   /** A message that was taken can never be sent: it is forgotten when it is on disk that the receiver is to be told. */
@@ -357,4 +379,8 @@ export class Outbox implements Publisher {
     this.#gapsLater = true;
     this.#drainLater();
   }
+}
+
+function halfOf(window: number): number {
+  return Math.ceil(window / 2);
 }

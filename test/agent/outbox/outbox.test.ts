@@ -153,6 +153,75 @@ describe('outbox', () => {
     expect(sent()).toEqual(['remote 0', 'remote 0']);
   });
 
+  test('what a broker refuses for now goes out again after a pause, not with every acknowledgement', async () => {
+    const { outbox, link, clock, sent, turn } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    link.refuse(new VigieError('link.refused', 'quota'));
+    await turn();
+    for (let at = 0; at < 10; at++) {
+      await outbox.secure('waypoint', waypoint(at));
+      link.acknowledge();
+      await turn();
+    }
+    expect(sent().slice(1)).toEqual(Array.from({ length: 10 }, (_, seq) => `waypoint ${seq}`));
+    clock.advance(5_000);
+    expect(sent().slice(11)).toEqual(['remote 0']);
+    link.acknowledge();
+    await turn();
+    expect(outbox.waiting).toBe(0);
+  });
+
+  test.each([1, 3, 20])('however much of a class a broker refuses, the others go out, window %i', async (window) => {
+    const { outbox, link, clock, turn } = setUp(undefined, { window: () => window });
+    for (let i = 0; i < 50; i++) outbox.put('remote', remote(`${i}`));
+    for (let at = 0; at < 50; at++) outbox.put('waypoint', waypoint(at));
+    clock.advance(100);
+    await turn();
+    link.connected = true;
+    outbox.linkUp();
+    const came = new Set<string>();
+    let looked = 0;
+    const answer = async (refuses: boolean): Promise<void> => {
+      for (; looked < link.published.length; looked++) {
+        const { kind, seq } = decodeMessage(link.published[looked]!.payload);
+        if (refuses && kind === 'remote') link.refuse(new VigieError('link.refused', 'not authorized'));
+        else link.acknowledge(1);
+        if (!refuses || kind !== 'remote') came.add(`${kind} ${seq}`);
+        await turn();
+      }
+    };
+    for (let pause = 0; pause < 100 && came.size < 50; pause++) {
+      const before = link.published.length;
+      await answer(true);
+      // What is refused costs at most two windows of messages in a pause.
+      const refused = link.published.slice(before).filter(({ topic }) => topic.endsWith('/remote'));
+      expect(refused.length).toBeLessThanOrEqual(2 * window + 2);
+      clock.advance(5_000);
+      await turn();
+    }
+    expect(came.size).toBe(50);
+    // The broker lets them in after all.
+    for (let pause = 0; pause < 100 && outbox.waiting > 0; pause++) {
+      await answer(false);
+      clock.advance(5_000);
+      await turn();
+    }
+    expect(came.size).toBe(100);
+  });
+
+  test('what was refused goes out at once on the next connection', async () => {
+    const { outbox, link, sent, turn } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    link.refuse(new VigieError('link.refused', 'quota'));
+    await turn();
+    link.lose();
+    link.connected = true;
+    outbox.linkUp();
+    expect(sent()).toEqual(['remote 0', 'remote 0']);
+  });
+
   test('a full outbox drops the oldest of the lowest class and says so', async () => {
     const { outbox, link, sent, turn, clock } = setUp(undefined, { limit: 20_000, window: () => 1_000 });
     await outbox.secure('remote', remote('a'));
