@@ -94,13 +94,16 @@ export class Configurations {
   }
 
   /**
-   * The configuration to start with. What cannot be used gives way to the last that could, with a warning.
+   * The configuration to start with. What cannot be used gives way to the last that could, with a warning. `crashed`:
+   * why the agent starts in its minimal mode, in which even one that makes the whole agent crash reaches the broker.
    * @throws VigieError `configuration.wrong` when there is none
    */
-  async choose(): Promise<Chosen> {
+  async choose(crashed?: string): Promise<Chosen> {
     const { file, environment, log } = this.#parts;
     const folder = dirname(file);
     await this.#keep(start(this.#state, this.#edited()));
+    const { starts = 0 } = this.#state.trial ?? {};
+    if (crashed !== undefined && starts > 1) await this.giveUp(`the agent did not stay up with it: ${crashed}`);
     if (current(this.#state) !== LOCAL) {
       const { diagnostics, ...sent } = inspect(this.#files.path(current(this.#state)), environment, folder);
       if (usable(sent)) return this.#run({ ...sent, diagnostics: diagnostics ?? [] });

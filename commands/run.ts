@@ -66,7 +66,7 @@ async function runOnce(options: Options, signalled: Promise<void>): Promise<bool
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
     const parts = { file: resolve(options.config), data, environment: process.env, clock, log };
     const configurations = await Configurations.open(parts);
-    const { configuration, vehicle, diagnostics } = await configurations.choose();
+    const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
     complain(diagnostics);
     if (starts.backOff > 0) log.warn('the run before crashed; waiting', { before: starts.before, ms: starts.backOff });
     if (await first(signalled, after(clock, starts.backOff))) return false;

@@ -128,6 +128,26 @@ test('starts that never reach the broker come to the same', async () => {
   expect(back.told.state).toBe('returned');
 });
 
+test('the minimal mode proves none with which the agent crashed before it reached the broker', async () => {
+  await sent('warn');
+  const crashing = await open();
+  await crashing.choose();
+  crashing.close();
+  const minimal = await open();
+  expect((await minimal.choose('it was killed')).configuration.log.level).toBe('info');
+  expect(minimal.told).toMatchObject({ generation: 0, state: 'returned' });
+  expect(minimal.told.detail).toContain('did not stay up with it: it was killed');
+  await minimal.reached();
+  expect((await (await open()).choose()).configuration.log.level).toBe('info');
+});
+
+test('crashes of before say nothing of one that was not started yet', async () => {
+  await sent('warn');
+  const minimal = await open();
+  expect((await minimal.choose('it was killed')).configuration.log.level).toBe('warn');
+  minimal.close();
+});
+
 test('one with faults is refused with all of them and changes nothing', async () => {
   const agent = await open();
   await agent.choose();
