@@ -30,6 +30,11 @@ import { inspectVehicle, type Vehicle } from './vehicle.ts';
 /** After the answer to the command is on its way, ms. */
 const COURTESY = 3_000;
 
+/** What the disk has not taken, for the next start in the same process. */
+export interface Unwritten {
+  state?: Generations;
+}
+
 export interface ConfigurationsParts {
   /** The file on the unit. */
   readonly file: string;
@@ -38,6 +43,7 @@ export interface ConfigurationsParts {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly log: Log;
+  readonly unwritten: Unwritten;
 }
 
 export interface Chosen {
@@ -76,7 +82,7 @@ export class Configurations {
     this.#parts = parts;
     this.#files = files;
     this.#document = document;
-    this.#state = readGenerations(document.data) ?? noGenerations;
+    this.#state = parts.unwritten.state ?? readGenerations(document.data) ?? noGenerations;
     this.changed = new Promise((resolve) => {
       this.#again = resolve;
     });
@@ -178,7 +184,7 @@ export class Configurations {
     }
     const next = take(this.#state, this.#local);
     this.#files.write(this.#files.path(current(next)), text);
-    await this.#document.write(next);
+    await this.#write(next);
     this.#state = next;
     // The time that is left to the one before it is not its own.
     this.#cancel();
@@ -220,13 +226,19 @@ export class Configurations {
     return fingerprint(contentsOf(this.#parts.file));
   }
 
-  /** A disk that refuses keeps nothing from running: what is in effect now is known, and the next start looks again. */
+  async #write(state: Generations): Promise<void> {
+    await this.#document.write(state);
+    delete this.#parts.unwritten.state;
+  }
+
+  /** A disk that refuses keeps nothing from running: as long as the process lives it is known what is in effect. */
   async #keep(state: Generations): Promise<void> {
     if (state === this.#state) return;
     this.#state = state;
     try {
-      await this.#document.write(state);
+      await this.#write(state);
     } catch (error) {
+      this.#parts.unwritten.state = state;
       this.#parts.log.error('which configuration is in effect is not on disk', { error: (error as Error).message });
     }
   }

@@ -14,7 +14,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
 import { couriersOf } from './couriers.ts';
 import { makeDirectory, takeDirectory } from './directory.ts';
-import { Configurations } from './generation.ts';
+import { Configurations, type Unwritten } from './generation.ts';
 import { startMinimal } from './minimal.ts';
 import { writtenMonitors } from './monitors.ts';
 import { complain } from './output.ts';
@@ -38,7 +38,8 @@ Live frames come from standard input where the configuration says \`log: '-'\`:
     )
     .action(async (options: Options) => {
       const signalled = untilSignal();
-      while (await runOnce(options, signalled));
+      const unwritten: Unwritten = {};
+      while (await runOnce(options, signalled, unwritten));
       // A bus that never spoke is still being waited for there.
       process.stdin.destroy();
     });
@@ -51,7 +52,7 @@ interface Options {
 }
 
 /** Runs the agent until a signal (false), or until it is to be started anew (true). */
-async function runOnce(options: Options, signalled: Promise<void>): Promise<boolean> {
+async function runOnce(options: Options, signalled: Promise<void>, unwritten: Unwritten): Promise<boolean> {
   const { configuration: local } = loadConfiguration(options.config, process.env);
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
   const log = openLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
@@ -64,7 +65,7 @@ async function runOnce(options: Options, signalled: Promise<void>): Promise<bool
     for (const done of migrate(data)) log.info('the records were migrated', { done });
     const starts = await Starts.open(data, log);
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
-    const parts = { file: resolve(options.config), data, environment: process.env, clock, log };
+    const parts = { file: resolve(options.config), data, environment: process.env, clock, log, unwritten };
     const configurations = await Configurations.open(parts);
     const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
     complain(diagnostics);

@@ -1,10 +1,10 @@
 /** A configuration that is sent: with real files, a broker that is or is not reached, and virtual time. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TRIAL } from '../../agent/configuration/generations.ts';
-import { Configurations } from '../../commands/generation.ts';
+import { Configurations, type Unwritten } from '../../commands/generation.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -29,10 +29,10 @@ function text(level = 'info', vin = 'VF3SERVCECAR00001'): string {
 
 const order = (configuration: string) => encodeBody('Configuration', { configuration });
 
-/** A start of the agent. */
-function open(): Promise<Configurations> {
+/** A start of the agent; `unwritten` is of the process, when it is the same one as before. */
+function open(unwritten: Unwritten = {}): Promise<Configurations> {
   const file = join(folder, 'vigie.yaml');
-  return Configurations.open({ file, data: join(folder, 'records'), environment: {}, clock, log });
+  return Configurations.open({ file, data: join(folder, 'records'), environment: {}, clock, log, unwritten });
 }
 
 async function sent(level: string): Promise<void> {
@@ -114,6 +114,24 @@ test('the time of one on trial is not that of another that is sent meanwhile', a
   const next = await open();
   expect((await next.choose()).configuration.log.level).toBe('error');
   expect(next.told).toEqual({ generation: 2, state: 'trial' });
+});
+
+test('on a disk that refuses, the last good one is back all the same', async () => {
+  await sent('warn');
+  const process: Unwritten = {};
+  const trying = await open(process);
+  await trying.choose();
+  // What the document is written to first cannot be written.
+  mkdirSync(join(folder, 'records', 'configuration.json.next'));
+  await clock.settle(TRIAL, TRIAL);
+  await trying.changed;
+  const back = await open(process);
+  expect((await back.choose()).configuration.log.level).toBe('info');
+  expect(back.told.state).toBe('returned');
+  rmdirSync(join(folder, 'records', 'configuration.json.next'));
+  await back.affair(order(text('error')), clock.now());
+  expect(process).toEqual({});
+  expect((await (await open(process)).choose()).configuration.log.level).toBe('error');
 });
 
 test('starts that never reach the broker come to the same', async () => {
