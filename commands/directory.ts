@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { lockDirectory } from '../adapters/store/index.ts';
 import type { Document, Log } from '../agent/ports.ts';
@@ -40,7 +41,14 @@ export interface Boots {
   readonly vin?: string;
 }
 
-/** Counts this start. @throws VigieError `usage.wrong` when the records are another car's */
+/** Far above every count of starts, and so many that no two of a car fall on the same. */
+const UNCOUNTED = [2 ** 30, 2 ** 31] as const;
+
+/**
+ * Counts this start. One that the disk does not take has a number by chance, far from the others: what it sends may be
+ * numbered as what another start sends, and receivers tell them apart by the start.
+ * @throws VigieError `usage.wrong` when the records are another car's
+ */
 export async function countBoot(boots: Document<Boots>, vin: string, where: string, log: Log): Promise<number> {
   const { boot, vin: owner = vin } = boots.data;
   if (owner !== vin) {
@@ -50,11 +58,12 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
   }
   try {
     await boots.write({ boot: boot + 1, vin });
+    return boot + 1;
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('this start could not be written down', { error: error.message });
+    return randomInt(...UNCOUNTED);
   }
-  return boot + 1;
 }
 
 function refused(error: unknown): boolean {
