@@ -60,6 +60,15 @@ describe('what was given up', () => {
     expect([gaps.underway, gaps.has({ class: 5, seq: 1 }), gaps.state()]).toEqual([0, false, undefined]);
   });
 
+  test('with holes between its numbers is known by each number, and nothing between them', () => {
+    const gaps = new Gaps();
+    for (const seq of [1, 2, 5, 9]) gaps.note(reference(5, seq, 'telemetry'));
+    const known = (): number[] => [0, 1, 2, 3, 4, 5, 6, 8, 9, 10].filter((seq) => gaps.has({ class: 5, seq }));
+    expect(known()).toEqual([1, 2, 5, 9]);
+    tellAll(gaps, 10);
+    expect(known()).toEqual([1, 2, 5, 9]);
+  });
+
   test('is told anew, with the number of the message that told it, when that is given up', () => {
     const gaps = new Gaps();
     gaps.note(reference(5, 1, 'telemetry'));

@@ -405,4 +405,112 @@ describe('outbox', () => {
     await lost;
     expect(outbox.waiting).toBe(1);
   });
+
+  test('a checkpoint is one commit after 100 ms, shared with the messages of that time', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, clock, turn } = setUp(store);
+    outbox.checkpoint();
+    outbox.checkpoint();
+    outbox.put('status', status(true));
+    clock.advance(99);
+    expect(gates).toHaveLength(0);
+    clock.advance(1);
+    expect([gates.length, clock.pending]).toEqual([1, 0]);
+    gates[0]?.open();
+    await turn();
+    outbox.checkpoint();
+    clock.advance(100);
+    expect(gates).toHaveLength(2);
+  });
+
+  test('without a disk nothing waits for one', async () => {
+    const inner = memoryOutboxStore();
+    const commit = (): Promise<void> => Promise.reject(new Error('there is no disk to ask'));
+    const store: OutboxStore = Object.create(inner, { commit: { value: commit } });
+    const { outbox, link, clock, sent, log, turn } = setUp(store);
+    link.connected = true;
+    outbox.checkpoint();
+    outbox.put('status', status(true));
+    await outbox.secure('remote', remote('a'));
+    expect([sent(), clock.pending]).toEqual([['status 0', 'remote 0'], 0]);
+    link.refuse();
+    await turn();
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+    expect([...store.entries()].map(({ kind }) => kind)).not.toContain('status');
+  });
+
+  test('closed, it sends and writes no more, and no timer is left', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, link, clock, sent } = setUp(store);
+    outbox.put('status', status(true));
+    expect(clock.pending).toBe(1);
+    outbox.close();
+    expect(clock.pending).toBe(0);
+    outbox.put('status', status(true));
+    outbox.checkpoint();
+    await expect(outbox.secure('remote', remote('a'))).rejects.toMatchObject({ code: 'store.failed' });
+    link.connected = true;
+    outbox.linkUp();
+    gates[0]?.open();
+    clock.advance(10_000);
+    expect([sent(), clock.pending, [...store.entries()].length]).toEqual([[], 0, 1]);
+  });
+
+  test('closed while it waits to ask the disk again, it does not', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, clock } = setUp(store);
+    const secured = outbox.secure('remote', remote('a'));
+    gates[0]?.fail(new VigieError('store.failed', 'no space'));
+    await expect(secured).rejects.toThrow('no space');
+    expect(clock.pending).toBe(1);
+    outbox.close();
+    clock.advance(10_000);
+    expect([gates.length, clock.pending]).toEqual([1, 0]);
+  });
+
+  test('a commit that fails after it was closed sets no timer', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, clock } = setUp(store);
+    const secured = outbox.secure('remote', remote('a'));
+    outbox.close();
+    gates[0]?.fail(new VigieError('store.failed', 'no space'));
+    await expect(secured).rejects.toThrow('no space');
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a gap that cannot be told is kept and told later', async () => {
+    const inner = memoryOutboxStore();
+    let broken = true;
+    const append: OutboxStore['append'] = (entry) => {
+      if (broken && entry.kind === 'gap') throw new VigieError('store.failed', 'EIO');
+      inner.append(entry);
+    };
+    const store: OutboxStore = Object.create(inner, { append: { value: append } });
+    const { outbox, link, clock, sent, turn, log } = setUp(store);
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    link.refuse();
+    await turn();
+    expect(log.lines.map(({ event }) => event)).toContain('a gap cannot be told');
+    const failures = log.lines.length;
+    await outbox.secure('remote', remote('b'));
+    expect([log.lines.length, outbox.waiting]).toEqual([failures, 2]);
+    broken = false;
+    await clock.settle(5_200, 100);
+    expect(sent()).toEqual(['remote 0', 'remote 1', 'gap 0']);
+    const { body } = decodeMessage(link.published[2]!.payload);
+    expect(body).toMatchObject({ class: 0, lost: 'remote', count: 1, numbers: [[0, 0]] });
+  });
+
+  test('a message goes out with the answer to which it belongs, and is kept by the broker when it shall be', async () => {
+    const { outbox, link } = setUp();
+    const correlation = new Uint8Array([1, 2]);
+    link.connected = true;
+    await outbox.secure('status', status(true), { retain: true });
+    await outbox.secure('remote', remote('a'), { correlation });
+    expect(link.published.map(({ retain, correlation: its }) => [retain, its])).toEqual([
+      [true, undefined],
+      [false, correlation],
+    ]);
+  });
 });
