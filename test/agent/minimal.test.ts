@@ -1,0 +1,227 @@
+/** What is left of the agent after crashes: it says why, and takes only signed commands that may mend it. */
+import { describe, expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../adapters/store/memory.ts';
+import { MinimalAgent } from '../../agent/minimal.ts';
+import type { SignatureVerifier } from '../../agent/ports.ts';
+import type { Affair } from '../../agent/remotes/affair.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+import type { CommandKind, RemoteReport } from '../../protocol/schema/remote.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { KeptMemory } from '../rig/keeping.ts';
+import { WireLink } from '../rig/link.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { commandOf, disk, signed, stranger, VIN, verifierOf } from './remotes/rig.ts';
+
+interface Setting {
+  /** Kinds the trusted key may give. */
+  readonly kinds?: readonly CommandKind[];
+  readonly quality?: ClockQuality;
+  readonly reason?: string;
+  readonly ledger?: ReturnType<typeof disk>;
+  readonly affair?: () => void;
+}
+
+function rightsTo(kinds: readonly CommandKind[]): SignatureVerifier {
+  const all = verifierOf();
+  return {
+    key: (id) => {
+      const key = all.key(id);
+      return key && { ...key, kinds };
+    },
+    verify: (...signature) => all.verify(...signature),
+  };
+}
+
+function setUp({
+  kinds = ['Monitor', 'Doors'],
+  quality = 'ntp',
+  reason = 'it crashed',
+  ledger = disk(),
+  affair,
+}: Setting = {}) {
+  const clock = new VirtualClock();
+  const link = new WireLink();
+  const log = new MemoryLog();
+  const ran: CommandKind[] = [];
+  let ticks = 0;
+  const monitor: Affair = async () => {
+    ran.push('Monitor');
+    affair?.();
+  };
+  const agent = new MinimalAgent(
+    {
+      clock,
+      log,
+      link,
+      store: memoryOutboxStore(),
+      memory: new KeptMemory(),
+      verifier: rightsTo(kinds),
+      ledger,
+      affairs: new Map([['Monitor', monitor]]),
+      ticked: () => ticks++,
+    },
+    {
+      vin: VIN,
+      version: '0.1.0',
+      boot: 3,
+      profile: 'bench',
+      reason,
+      quality: () => quality,
+      window: () => 8,
+      limit: 1 << 20,
+      more: () => ({}),
+    },
+  );
+  const said = () => link.published.map(({ payload }) => decodeMessage(payload));
+  const reports = (): RemoteReport[] =>
+    said().flatMap((one) => (one.kind === 'remote' ? [one.body as RemoteReport] : []));
+  const give = async (payload: Uint8Array, topic = `vigie/1/${VIN}/down/remote`, correlation?: Uint8Array) => {
+    agent.message(topic, payload, correlation);
+    await clock.settle(1, 1);
+    await clock.settle(1, 1);
+  };
+  link.connected = true;
+  return { agent, clock, link, log, ran, said, reports, give, ledger, ticks: () => ticks };
+}
+
+const removal = { monitorId: 'a', remove: true };
+
+test('when the link is there it says once who speaks and why so little', () => {
+  const { agent, said, log } = setUp({ reason: 'x'.repeat(300) });
+  agent.up();
+  agent.down('cut');
+  agent.up();
+  expect(said().map(({ kind, body }) => [kind, body])).toEqual([
+    ['hello', expect.objectContaining({ mode: 'minimal', boot: 3, profile: 'bench', reason: 'x'.repeat(256) })],
+  ]);
+  expect(log.lines.map(({ event }) => event)).toEqual(['link up', 'link down', 'link up']);
+});
+
+describe('a command', () => {
+  test('that may mend it is carried out once and answered as often as it comes', async () => {
+    const { clock, give, reports, ran, link, ledger } = setUp();
+    const command = commandOf(clock, 'Monitor', removal);
+    await give(signed(command), undefined, Uint8Array.of(7));
+    await give(signed(command));
+    expect(ran).toEqual(['Monitor']);
+    const success = { remoteActionId: command.id, type: 'Monitor', status: 'Success' };
+    expect(reports()).toEqual([success, success]);
+    expect(link.published[0]?.correlation).toEqual(Uint8Array.of(7));
+    const next = setUp({ ledger: disk(ledger.data) });
+    await next.give(signed(command));
+    expect([next.ran, next.reports()]).toEqual([[], [success]]);
+  });
+
+  test('with a counter that was used is neither carried out nor answered', async () => {
+    const { clock, give, reports, ran } = setUp();
+    const command = commandOf(clock, 'Monitor', removal);
+    await give(signed(command));
+    await give(signed({ ...command, id: 'another' }));
+    expect([ran.length, reports().length]).toEqual([1, 1]);
+  });
+
+  test('for the car is refused, and says in which mode the agent is', async () => {
+    const { clock, give, reports, ran } = setUp();
+    await give(signed(commandOf(clock, 'Doors', { state: 'Locked' })));
+    expect(ran).toEqual([]);
+    expect(reports()).toMatchObject([
+      { type: 'Doors', status: 'Failed', detail: 'the agent is in its minimal mode: it crashed' },
+    ]);
+  });
+
+  test('that the key may not give is refused', async () => {
+    const { clock, give, reports, ran } = setUp({ kinds: ['Doors'] });
+    await give(signed(commandOf(clock, 'Monitor', removal)));
+    expect([ran, reports()[0]?.failureCause]).toEqual([[], 'MissingRights']);
+  });
+
+  test('of a stranger, for another car or on another topic is not answered', async () => {
+    const { clock, give, said, ran } = setUp();
+    await give(signed(commandOf(clock, 'Monitor', removal), stranger.privateKey));
+    await give(signed(commandOf(clock, 'Monitor', removal, { vin: 'VF3VGEBENCH000002' })));
+    await give(Uint8Array.of(1, 2, 3));
+    for (const kind of ['ack', 'watch', 'nothing']) {
+      await give(signed(commandOf(clock, 'Monitor', removal)), `vigie/1/${VIN}/down/${kind}`);
+    }
+    expect([ran, said()]).toEqual([[], []]);
+  });
+
+  test.each([
+    ['late', 'ntp', -60_000, -1],
+    ['from a clock more than five minutes ahead', 'ntp', 300_001, 400_000],
+    ['when the car does not know the time', 'none', 0, 30_000],
+  ] as const)('%s is refused', async (_why, quality, issued, expires) => {
+    const { clock, give, reports, ran } = setUp({ quality });
+    const now = clock.now();
+    await give(signed(commandOf(clock, 'Monitor', removal, { issued: now + issued, expires: now + expires })));
+    expect([ran, reports().map(({ failureCause }) => failureCause)]).toEqual([[], ['VehicleConnectionTimeout']]);
+  });
+
+  test('that waited for its whole time, or came a little early, is carried out', async () => {
+    const { clock, give, ran } = setUp();
+    const now = clock.now();
+    await give(signed(commandOf(clock, 'Monitor', removal, { issued: now - 30_000, expires: now + 10 })));
+    await give(signed(commandOf(clock, 'Monitor', removal, { issued: now + 299_000, expires: now + 400_000 })));
+    expect(ran).toHaveLength(2);
+  });
+
+  test('that fails says why', async () => {
+    const failing = setUp({
+      affair: () => {
+        throw new VigieError('command.forbidden', 'the last key stays');
+      },
+    });
+    await failing.give(signed(commandOf(failing.clock, 'Monitor', removal)));
+    expect(failing.reports()).toMatchObject([
+      { status: 'Failed', failureCause: 'MissingRights', detail: expect.stringContaining('the last key stays') },
+    ]);
+  });
+
+  test('is looked at five times a second, not more', async () => {
+    const { clock, give, reports, agent } = setUp();
+    for (let n = 0; n < 8; n++)
+      agent.message(`vigie/1/${VIN}/down/remote`, signed(commandOf(clock, 'Monitor', removal)), undefined);
+    await clock.settle(20);
+    expect(reports()).toHaveLength(5);
+    clock.advance(1_000);
+    await give(signed(commandOf(clock, 'Monitor', removal)));
+    expect(reports()).toHaveLength(6);
+  });
+});
+
+test('it looks around every second until it is stopped', async () => {
+  const { agent, clock, ticks } = setUp();
+  agent.start();
+  clock.advance(3_500);
+  expect(ticks()).toBe(3);
+  await agent.stop();
+  clock.advance(5_000);
+  expect([ticks(), clock.pending]).toEqual([3, 0]);
+});
+
+test('at the end it waits three seconds for the broker, and takes nothing more', async () => {
+  const { agent, clock, give, ran, said } = setUp();
+  agent.up();
+  let stopped = false;
+  const stopping = agent.stop().then(() => {
+    stopped = true;
+  });
+  await clock.settle(2_990, 100);
+  expect([stopped, agent.waiting]).toEqual([false, 1]);
+  await give(signed(commandOf(clock, 'Monitor', removal)));
+  agent.up();
+  await clock.settle(20);
+  await stopping;
+  expect([ran, said().map(({ kind }) => kind), clock.pending]).toEqual([[], ['hello'], 0]);
+});
+
+test('at the end it does not wait longer than the broker takes', async () => {
+  const { agent, clock, link } = setUp();
+  agent.up();
+  const stopping = agent.stop();
+  link.acknowledge();
+  await stopping;
+  expect([agent.waiting, clock.pending]).toEqual([0, 0]);
+});
