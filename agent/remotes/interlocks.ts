@@ -9,11 +9,15 @@ export interface Interlock {
   readonly action: string;
   /** One of them must hold. */
   readonly any: readonly Condition[];
+  /** None of them may be shown, whatever else is. */
+  readonly none?: readonly Condition[];
   readonly refusal: ErrorCode;
   /** For people: what the car should be like. */
   readonly demand: string;
   /** Holds also for a car whose profile feeds none of the paths: it has no such part. */
   readonly onlyIfFed?: true;
+  /** No profile takes its place. */
+  readonly fixed?: true;
 }
 
 /** Above this a door must not open from afar, km/h. */
@@ -35,7 +39,8 @@ export const interlocks: readonly Interlock[] = [
   speed('doors.unlock', WALKING_SPEED),
   speed('lights.on', STANDING),
   speed('horn.on', STANDING),
-  speed('immobilization.on', 0),
+  // Whoever drives must be able to start again, also at a traffic light where the engine has stopped by itself.
+  { ...speed('immobilization.on', 0), fixed: true },
   {
     action: 'immobilization.on',
     any: [
@@ -43,8 +48,13 @@ export const interlocks: readonly Interlock[] = [
       { path: 'powertrain.status', equals: 'Stopped' },
       { path: 'powertrain.status', equals: 'NotRunning' },
     ],
+    none: [
+      ...['StartUp', 'Start'].map((equals) => ({ path: 'ignition.type', equals })),
+      ...['Starting', 'Running', 'Stopping'].map((equals) => ({ path: 'powertrain.status', equals })),
+    ],
     refusal: inUse,
-    demand: 'the engine stopped',
+    demand: 'the engine stopped and the ignition off',
+    fixed: true,
   },
   {
     action: 'charging.start',
@@ -92,11 +102,12 @@ export interface Circumstances {
 /** Why `action` must not be done now, by the first interlock that does not hold. */
 export function refuses(action: string, circumstances: Circumstances): Refusal | undefined {
   const { requires = [], fed } = circumstances;
-  for (const { action: of, any, refusal, demand, onlyIfFed } of interlocks) {
+  for (const { action: of, any, none = [], refusal, demand, onlyIfFed, fixed } of interlocks) {
     if (of !== action) continue;
-    if (any.some(({ path }) => requires.some((own) => own.path === path))) continue;
+    if (fixed !== true && any.some(({ path }) => requires.some((own) => own.path === path))) continue;
     if (onlyIfFed === true && !any.some(({ path }) => fed.has(path))) continue;
-    if (any.some((condition) => holds(condition, circumstances))) continue;
+    const shown = (condition: Condition): boolean => holds(condition, circumstances);
+    if (any.some(shown) && !none.some(shown)) continue;
     const paths = [...new Set(any.map(({ path }) => path))].join(' or ');
     return { code: refusal, detail: `refused: ${paths} must show ${demand}` };
   }

@@ -142,6 +142,33 @@ const cases: readonly Case[] = [
   },
   {
     cause: 'VehicleInUse',
+    when: 'the engine stands still at a traffic light',
+    ...immobilize,
+    before: (car) => {
+      car.see('ignition.type', 'Start');
+      car.see('powertrain.status', 'Stopped');
+    },
+    states: SENT,
+  },
+  {
+    cause: 'VehicleInUse',
+    when: 'the engine runs on without the ignition',
+    ...immobilize,
+    before: (car) => car.see('powertrain.status', 'Running'),
+    states: SENT,
+  },
+  {
+    cause: 'VehicleInUse',
+    when: 'the car drives, whatever its profile allows',
+    ...immobilize,
+    setting: {
+      requires: { 'immobilization.on': [{ path: 'kinetic.speed', atMost: 300, cause: 'VehicleInUse' }] },
+    },
+    before: (car) => car.see('kinetic.speed', 50),
+    states: SENT,
+  },
+  {
+    cause: 'VehicleInUse',
     when: 'the car rolls',
     ...immobilize,
     before: (car) => car.see('kinetic.speed', 0.1),
