@@ -5,9 +5,6 @@ import { type IdentifierFilter, SocketCan } from '../adapters/can/socketcan/inde
 import { EARLIEST, type SystemClock } from '../adapters/clock/system.ts';
 import { GnssSource } from '../adapters/gnss/index.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
-import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
-import { IsoTp } from '../adapters/obd/isotp/index.ts';
-import { ObdSource, pauseAsleep, VoltageWatch } from '../adapters/obd/poll/index.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
 import {
   EXTENDED,
@@ -20,11 +17,11 @@ import {
 } from '../agent/ports.ts';
 import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { obdProtocols } from '../config/configuration-schema.ts';
-import type { CanInput, GnssInput, ObdInput } from '../config/inputs.ts';
+import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { commandedBuses, overFrames, polls, type Surroundings } from './control-units.ts';
 import { benchCar } from './simulation.ts';
-import { pollSettings, type Vehicle } from './vehicle.ts';
+import type { Vehicle } from './vehicle.ts';
 
 export interface Sources {
   readonly sources: readonly FrameSource[];
@@ -37,8 +34,8 @@ export interface Sources {
   readonly close?: () => void;
 }
 
-/** Usual speeds of what is spoken over serial lines, bit/s: NMEA 0183 §3, the ELM327 data sheet, USB adapters. */
-const BAUD = { nmea: 9_600, elm327: 38_400, slcan: 115_200 };
+/** Usual speeds of what is spoken over serial lines, bit/s: NMEA 0183 §3, USB adapters. */
+const BAUD = { nmea: 9_600, slcan: 115_200 };
 
 /**
  * What the configuration names. While the unit sleeps (`rest`) only the car's own frames are listened for.
@@ -178,91 +175,6 @@ function groupMask(id: number): number {
   return (EXTENDED | (((id >>> 16) & 0xff) < 240 ? 0x03ff_0000 : 0x03ff_ff00)) >>> 0;
 }
 
-/** Buses whose control units are asked to carry out commands. */
-function commandedBuses({ commands }: Configuration, vehicle: Vehicle): ReadonlySet<string> {
-  if (commands === undefined) return new Set();
-  return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
-}
-
-interface Surroundings {
-  readonly clock: SystemClock;
-  readonly log: Log;
-  readonly rest: Rest;
-}
-
-interface Ways extends Surroundings {
-  readonly senders: ReadonlyMap<string, FrameSender>;
-  readonly taps: Map<string, (batch: FrameBatch) => void>;
-  /** One for each bus: what is polled and what is commanded wait for each other. */
-  readonly requesters: Map<string, UdsRequester>;
-}
-
-function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
-  const { clock, log, rest } = ways;
-  const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
-  if (bus?.obd === undefined) return [];
-  const sets = vehicle.signalSets.get(bus.name) ?? [];
-  const settings = pollSettings(bus.obd);
-  const asking = { clock, sets, bus: bus.name, log };
-  if (obd.kind === 'isotp') {
-    const { asleepAfter } = bus.obd;
-    const requester = overBus(obd, file, asleepAfter, ways);
-    // Frames that the profile knows by one name and requests by another are on the same wires.
-    for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
-    const source = new ObdSource({ ...asking, requester, settings });
-    // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
-    if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
-    return [closing(source, { release: pauseAsleep(source, rest) })];
-  }
-  const elm = adapter(obd, file, ways);
-  ways.requesters.set(bus.name, elm);
-  // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
-  const several = obd.protocol === undefined || obd.protocol.startsWith('can');
-  const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
-  const source = new ObdSource({ ...asking, requester: elm, settings: polls });
-  if (can.length > 0) return [closing(source, { before: () => elm.close(), release: pauseAsleep(source, rest) })];
-  const watch = new VoltageWatch({ polls: source, rest, clock, voltage: () => elm.voltage() });
-  return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
-}
-
-function adapter(
-  { address, protocol, line }: Extract<ObdInput, { kind: 'elm327' }>,
-  file: string,
-  { clock, log, rest }: Surroundings,
-): Elm327 {
-  return new Elm327({
-    open: lineTo(readLineAddress(address, BAUD.elm327, `${file}:${line}`), clock, rest),
-    clock,
-    log,
-    name: address,
-    ...(protocol === undefined ? {} : { protocol: String(obdProtocols.indexOf(protocol) + 1) as Protocol }),
-  });
-}
-
-function overBus(
-  { over, line }: Extract<ObdInput, { kind: 'isotp' }>,
-  file: string,
-  asleepAfter: number,
-  { senders, taps, clock }: Ways,
-): IsoTp {
-  const sender = senders.get(over);
-  if (sender === undefined) {
-    throw new VigieError('configuration.wrong', `bus ${over} takes no requests`, { where: `${file}:${line}` });
-  }
-  const transport = new IsoTp({ clock, sender, bus: over, index: 0, asleepAfter });
-  taps.set(over, (batch) => transport.receive(batch));
-  return transport;
-}
-
-/** For commands to the control units of a bus of frames, where it takes any and nobody asks there already. */
-function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): void {
-  const sender = senders.get(bus);
-  if (sender === undefined || requesters.has(bus)) return;
-  const transport = new IsoTp({ clock, sender, bus, index: 0 });
-  taps.set(bus, (batch) => transport.receive(batch));
-  requesters.set(bus, transport);
-}
-
 function receiver(
   { kind, address, line, clock: sets }: GnssInput,
   file: string,
@@ -274,26 +186,6 @@ function receiver(
   const time = sets && way.kind !== 'file' ? { time: clock.discipline.bind(clock) } : {};
   const open = lineTo(way, clock, rest);
   return new GnssSource({ name: address, format: kind, open, clock, earliest: EARLIEST, rest, ...time });
-}
-
-interface Ends {
-  /** What the source waits on: a request under way ends with its line. */
-  readonly before?: () => Promise<void>;
-  readonly release: () => void;
-}
-
-/** The source, with something else that ends with it. */
-function closing(source: ReadingSource, { before, release }: Ends): ReadingSource {
-  const { health } = source;
-  return {
-    start: (wanted, sink) => source.start(wanted, sink),
-    stop: async () => {
-      release();
-      await before?.();
-      await source.stop();
-    },
-    ...(health === undefined ? {} : { health: health.bind(source) }),
-  };
 }
 
 /** The source, with a second listener that hears each batch first. */

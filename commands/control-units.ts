@@ -1,0 +1,128 @@
+/** Who asks the control units of a car, for readings and for commands. */
+import type { SystemClock } from '../adapters/clock/system.ts';
+import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
+import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
+import { IsoTp } from '../adapters/obd/isotp/index.ts';
+import { ObdSource, pauseAsleep, VoltageWatch } from '../adapters/obd/poll/index.ts';
+import type { UdsRequester } from '../adapters/obd/uds/index.ts';
+import type { FrameBatch, FrameSender, Log, ReadingSource } from '../agent/ports.ts';
+import type { Rest } from '../agent/rest.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { obdProtocols } from '../config/configuration-schema.ts';
+import type { ObdInput } from '../config/inputs.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { pollSettings, type Vehicle } from './vehicle.ts';
+
+/** Usual speed of a serial line to an adapter, bit/s (ELM327 data sheet). */
+const BAUD = 38_400;
+
+/** What every input is built with. */
+export interface Surroundings {
+  readonly clock: SystemClock;
+  readonly log: Log;
+  readonly rest: Rest;
+}
+
+/** The ways to the buses, by name: what takes frames, who hears them first, and who asks. */
+export interface Ways extends Surroundings {
+  readonly senders: ReadonlyMap<string, FrameSender>;
+  readonly taps: Map<string, (batch: FrameBatch) => void>;
+  /** One for each bus: what is polled and what is commanded wait for each other. */
+  readonly requesters: Map<string, UdsRequester>;
+}
+
+/** Buses whose control units are asked to carry out commands. */
+export function commandedBuses({ commands }: Configuration, vehicle: Vehicle): ReadonlySet<string> {
+  if (commands === undefined) return new Set();
+  return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
+}
+
+/**
+ * Polls of the car, as the configuration and the profile say.
+ * @throws VigieError `configuration.wrong` for a bus that takes no requests, or an address that is none
+ */
+export function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
+  const { clock, log, rest } = ways;
+  const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
+  if (bus?.obd === undefined) return [];
+  const sets = vehicle.signalSets.get(bus.name) ?? [];
+  const settings = pollSettings(bus.obd);
+  const asking = { clock, sets, bus: bus.name, log };
+  if (obd.kind === 'isotp') {
+    const { asleepAfter } = bus.obd;
+    const requester = overBus(obd, file, asleepAfter, ways);
+    // Frames that the profile knows by one name and requests by another are on the same wires.
+    for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
+    const source = new ObdSource({ ...asking, requester, settings });
+    // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
+    if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
+    return [closing(source, { release: pauseAsleep(source, rest) })];
+  }
+  const elm = adapter(obd, file, ways);
+  ways.requesters.set(bus.name, elm);
+  // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
+  const several = obd.protocol === undefined || obd.protocol.startsWith('can');
+  const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
+  const source = new ObdSource({ ...asking, requester: elm, settings: polls });
+  if (can.length > 0) return [closing(source, { before: () => elm.close(), release: pauseAsleep(source, rest) })];
+  const watch = new VoltageWatch({ polls: source, rest, clock, voltage: () => elm.voltage() });
+  return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
+}
+
+function adapter(
+  { address, protocol, line }: Extract<ObdInput, { kind: 'elm327' }>,
+  file: string,
+  { clock, log, rest }: Surroundings,
+): Elm327 {
+  return new Elm327({
+    open: lineTo(readLineAddress(address, BAUD, `${file}:${line}`), clock, rest),
+    clock,
+    log,
+    name: address,
+    ...(protocol === undefined ? {} : { protocol: String(obdProtocols.indexOf(protocol) + 1) as Protocol }),
+  });
+}
+
+function overBus(
+  { over, line }: Extract<ObdInput, { kind: 'isotp' }>,
+  file: string,
+  asleepAfter: number,
+  { senders, taps, clock }: Ways,
+): IsoTp {
+  const sender = senders.get(over);
+  if (sender === undefined) {
+    throw new VigieError('configuration.wrong', `bus ${over} takes no requests`, { where: `${file}:${line}` });
+  }
+  const transport = new IsoTp({ clock, sender, bus: over, index: 0, asleepAfter });
+  taps.set(over, (batch) => transport.receive(batch));
+  return transport;
+}
+
+/** For commands to the control units of a bus of frames, where it takes any and nobody asks there already. */
+export function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): void {
+  const sender = senders.get(bus);
+  if (sender === undefined || requesters.has(bus)) return;
+  const transport = new IsoTp({ clock, sender, bus, index: 0 });
+  taps.set(bus, (batch) => transport.receive(batch));
+  requesters.set(bus, transport);
+}
+
+interface Ends {
+  /** What the source waits on: a request under way ends with its line. */
+  readonly before?: () => Promise<void>;
+  readonly release: () => void;
+}
+
+/** The source, with something else that ends with it. */
+function closing(source: ReadingSource, { before, release }: Ends): ReadingSource {
+  const { health } = source;
+  return {
+    start: (wanted, sink) => source.start(wanted, sink),
+    stop: async () => {
+      release();
+      await before?.();
+      await source.stop();
+    },
+    ...(health === undefined ? {} : { health: health.bind(source) }),
+  };
+}
