@@ -110,7 +110,12 @@ export class Agent implements LinkEvents {
       clock,
       log,
       records: ports.records,
-      vehicle: { vin: options.vin, vid: options.vid ?? options.vin, fleetId: options.fleetId ?? DEFAULT_FLEET },
+      vehicle: {
+        vin: options.vin,
+        vid: options.vid ?? options.vin,
+        fleetId: options.fleetId ?? DEFAULT_FLEET,
+        fleetOf: options.fleetOf,
+      },
       monitors: {
         get all() {
           return monitors.all;

@@ -73,6 +73,8 @@ export interface AgentOptions {
   /** What the car is called at the interface; default: its VIN, in the fleet `local`. */
   readonly vid?: string;
   readonly fleetId?: string;
+  /** The fleet that a monitor or callback belongs to, by its id; undefined: to none alone. */
+  readonly fleetOf?: (id: string) => string | undefined;
   /** Bounds on commands. */
   readonly limits?: Partial<Limits>;
   /** Time zone of programs that name none, of the IANA data base. */

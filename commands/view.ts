@@ -1,6 +1,7 @@
 /** What the HTTP interface is told of a running car. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { CarView } from '../adapters/http/resources/car.ts';
+import { fleetOfId } from '../adapters/http/resources/owners.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { RecordStore } from '../agent/ports.ts';
 import type { VehicleConfiguration } from '../config/http.ts';
@@ -19,8 +20,17 @@ export interface ViewOptions {
 }
 
 /** What the car is called at its interface: an id that does not tell the VIN, and its first fleet. */
-export function idsOf({ vin, http }: Pick<ViewOptions, 'vin' | 'http'>): { vid: string; fleetId: string } {
-  return { vid: describe(http).id ?? idOf(vin), fleetId: fleetsOf(http)[0] ?? LOCAL_FLEET };
+export function idsOf({ vin, http }: Pick<ViewOptions, 'vin' | 'http'>): {
+  readonly vid: string;
+  readonly fleetId: string;
+  readonly fleetOf: (id: string) => string | undefined;
+} {
+  const fleets = fleetsOf(http);
+  return {
+    vid: describe(http).id ?? idOf(vin),
+    fleetId: fleets[0] ?? LOCAL_FLEET,
+    fleetOf: (id) => fleetOfId(id, fleets),
+  };
 }
 
 /** The car as the interface shows it; everything is read when it is asked for. */

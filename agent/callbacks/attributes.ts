@@ -1,7 +1,7 @@
 /** Attributes of a notification with the values of their variables, sorted by where they go. */
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import type { Happened } from './happened.ts';
-import type { BodyAttributes, Vehicle } from './notification.ts';
+import { type BodyAttributes, fleetTold, type Vehicle } from './notification.ts';
 
 /** What is around a message: two messages with equal envelopes can travel in one request. */
 export interface Envelope {
@@ -43,11 +43,13 @@ export function forbidsBatching(attributes: readonly Attribute[]): boolean {
 }
 
 function valuesOf(
-  { vin, vid, fleetId }: Vehicle,
+  vehicle: Vehicle,
   { callbackId, label }: Addressee,
   happened: Happened,
 ): Partial<Record<Variable, string>> {
-  const around = { vin, vid, fleetid: fleetId, callbackid: callbackId ?? '', callbacklabel: label ?? '' };
+  const { vin, vid } = vehicle;
+  const fleetid = fleetTold(vehicle, happened.type === 'Monitor' ? happened.event.monitorId : (callbackId ?? ''));
+  const around = { vin, vid, fleetid, callbackid: callbackId ?? '', callbacklabel: label ?? '' };
   if (happened.type === 'Monitor') {
     return { ...around, monitorid: happened.event.monitorId, monitorlabel: happened.label ?? '' };
   }

@@ -15,6 +15,13 @@ export interface Vehicle {
   /** Interface 3.19.2 vehicle id. */
   readonly vid: string;
   readonly fleetId: string;
+  /** The fleet whose monitor or callback has this id; undefined: it is of no fleet alone, and is told {@link fleetId}. */
+  readonly fleetOf?: ((id: string) => string | undefined) | undefined;
+}
+
+/** The fleet that a notification names: no fleet hears of another that the car is in. */
+export function fleetTold({ fleetId, fleetOf }: Vehicle, id: string): string {
+  return fleetOf?.(id) ?? fleetId;
 }
 
 /** `key` and `value` of attributes that go into the body. Interface 3.18.0 Attributes. */
@@ -34,12 +41,13 @@ export function fleetNotification(
 }
 
 function fleetEvent(vehicle: Vehicle, happened: Happened): Members {
-  const { vin, fleetId } = vehicle;
+  const { vin } = vehicle;
   const eventDate = rfc3339(momentOf(happened));
   if (happened.type === 'Remote') {
     const { remoteActionId, type } = happened.report;
     return { remoteActionId, vin, eventDate, remoteType: type, eventStatus: eventStatus(happened.report) };
   }
+  const fleetId = fleetTold(vehicle, happened.event.monitorId);
   return { fleetId, vin, eventDate, ...monitorContent(happened, vehicle, 'fleet') };
 }
 

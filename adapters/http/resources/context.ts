@@ -6,6 +6,7 @@ import { covers, type Period } from '../../../protocol/interface/parameters.ts';
 import type { Answer, Call } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
 import type { CarView, FleetDescription } from './car.ts';
+import { ownerOfFleet } from './owners.ts';
 
 export interface Context {
   readonly car: CarView;
@@ -43,7 +44,7 @@ export function contextOf(car: CarView, call: Call, tokens: PageTokens): Context
     tokens,
     side,
     fleet,
-    owner: fleet === undefined ? `user:${caller.name}` : `fleet:${fleet.id}`,
+    owner: fleet === undefined ? `user:${caller.name}` : ownerOfFleet(fleet.id),
     twins: side === 'user' || query['profile'] === 'endUser',
     sees: (scope) => side === 'fleet' || scopes === undefined || scopes.has(scope),
   };

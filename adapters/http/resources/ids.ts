@@ -3,11 +3,9 @@
  * hexadecimal digits that name the owner, `_`, a UUID. What came by command or from a file has another form and is
  * everybody's on its side.
  */
-import { createHash } from 'node:crypto';
 import { refuseOther } from '../idempotency.ts';
 import type { Context } from './context.ts';
-
-const owned = /^([0-9a-f]{8})_[0-9a-f-]{36}$/;
+import { tagIn, tagOf } from './owners.ts';
 
 /** `uuid` in lower case; `owner` e.g. `fleet:f1`. */
 export function ownedId(owner: string, uuid: string): string {
@@ -16,7 +14,7 @@ export function ownedId(owner: string, uuid: string): string {
 
 /** Whether the id is of something that the owner made, or that nobody owns. */
 export function belongsTo(id: string, owner: string): boolean {
-  const tag = owned.exec(id)?.[1];
+  const tag = tagIn(id);
   return tag === undefined || tag === tagOf(owner);
 }
 
@@ -43,8 +41,4 @@ export function madeBefore({ call }: Context, uuid: string, ids: readonly string
   if (call.once === undefined) return undefined;
   const before = ids.find((id) => id.slice(-UUID_LENGTH).startsWith(uuid.slice(0, KEY_LENGTH)));
   return before === undefined || before.endsWith(uuid) ? before : refuseOther();
-}
-
-function tagOf(owner: string): string {
-  return createHash('sha256').update(owner).digest('hex').slice(0, 8);
 }
