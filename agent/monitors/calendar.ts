@@ -68,8 +68,10 @@ const zones = new Map<string, Zone>();
 
 /** One for each name: all triggers of a zone share what is known of its clocks. */
 export function zoneOf(name: string): Zone {
-  const known = zones.get(name) ?? new Zone(name);
-  zones.set(name, known);
+  // Names are the same in any capitals: as they are written there is no end of them.
+  const key = name.toLowerCase();
+  const known = zones.get(key) ?? new Zone(name);
+  zones.set(key, known);
   return known;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { zoneOf } from '../../../agent/monitors/calendar.ts';
 import { MonitorRig } from './rig.ts';
 import { MINUTE, rule, SECOND, T, told } from './rules.ts';
 
@@ -118,4 +119,9 @@ describe('times', () => {
       ...['2027-01-04', '2027-01-05', '2027-01-06', '2027-01-07', '2027-01-08', '2027-01-09', '2027-01-10'],
     ]);
   });
+});
+
+test('a zone is kept once, in whatever capitals monitors name it', () => {
+  expect(zoneOf('eUrOpE/pArIs')).toBe(zoneOf('Europe/Paris'));
+  expect(zoneOf('EUROPE/PARIS').offset(Date.UTC(2026, 6, 1))).toBe(7_200_000);
 });
