@@ -201,7 +201,6 @@ export class Outbox implements Publisher {
   }
 
   #commitQuietly(): void {
-    this.#group = undefined;
     // The failure was logged and the next attempt is set where it happened.
     this.#commit().catch(() => undefined);
   }

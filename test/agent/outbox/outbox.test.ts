@@ -4,7 +4,7 @@ import { Outbox, type OutboxOptions } from '../../../agent/outbox/outbox.ts';
 import type { Memory, OutboxStore } from '../../../agent/ports.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import type { Body } from '../../../protocol/schema/message.ts';
+import type { Body, Kind } from '../../../protocol/schema/message.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { WireLink } from '../../rig/link.ts';
 import { MemoryLog } from '../../rig/log.ts';
@@ -512,5 +512,45 @@ describe('outbox', () => {
       [true, undefined],
       [false, correlation],
     ]);
+  });
+
+  test('when the link is back, what was not yet on disk is written at once', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, link, sent, turn, clock } = setUp(store);
+    outbox.put('status', status(true), { first: true });
+    link.connected = true;
+    outbox.linkUp();
+    expect([gates.length, clock.pending, sent()]).toEqual([1, 0, []]);
+    gates[0]?.open();
+    await turn();
+    expect(sent()).toEqual(['status 0']);
+    outbox.linkUp();
+    expect(gates).toHaveLength(1);
+  });
+
+  test('settled does not wait when nothing waits, or nothing can be sent', async () => {
+    const { outbox, link } = setUp();
+    link.connected = true;
+    await outbox.settled();
+    link.connected = false;
+    await outbox.secure('remote', remote('a'));
+    await outbox.settled();
+    expect(outbox.waiting).toBe(1);
+  });
+
+  test('an earlier run that gave up a message and could not forget it: it is forgotten, and not sent', async () => {
+    const store = memoryOutboxStore();
+    const earlier = setUp(store);
+    for (const at of [1, 2]) await earlier.outbox.secure('waypoint', waypoint(at));
+    const { kind, at, bytes } = store.reference(4, 0) as { kind: Kind; at: number; bytes: number };
+    const untold = [{ class: 4, lost: kind, count: 1, bytes, from: at, to: at, numbers: [[0, 0]] }];
+    const memory: Memory = { recall: () => ({ untold, told: [] }), keep: () => undefined };
+    const { outbox, link, sent, log } = setUp(store, {}, memory);
+    link.connected = true;
+    outbox.linkUp();
+    expect([sent().toSorted(), log.lines]).toEqual([['gap 0', 'waypoint 1'], []]);
+    link.acknowledge();
+    await outbox.settled();
+    expect([...store.entries()]).toEqual([]);
   });
 });
