@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { MonitorDesk } from '../../../agent/monitors/desk.ts';
 import type { Monitors } from '../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../agent/ports.ts';
+import { encodeBody } from '../../../protocol/command.ts';
 import type { MonitorList } from '../../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { KeptMemory } from '../../rig/keeping.ts';
@@ -163,6 +164,26 @@ describe('monitors of the configuration', () => {
     expect(refused).toMatchObject([{ fields: { monitorId: 'a', error: expect.stringContaining('triggerParam') } }]);
     restart();
     await desk.take([]);
+    expect(ids()).toEqual([]);
+  });
+});
+
+describe('a command about monitors', () => {
+  const order = (body: object): Promise<void> => desk.order(encodeBody('Monitor', body));
+
+  test('gives one, pauses it and removes it', async () => {
+    await order({ monitorId: 'a', monitor: speeding() });
+    expect(desk.get('a')?.status).toBe('Running');
+    await order({ monitorId: 'a', status: 'Paused' });
+    expect(desk.get('a')?.status).toBe('Paused');
+    await order({ monitorId: 'a', remove: true });
+    expect(ids()).toEqual([]);
+  });
+
+  test('that asks for nothing is refused', async () => {
+    for (const body of [{ monitorId: 'a' }, { monitorId: 'a', remove: false }]) {
+      await expect(order(body)).rejects.toMatchObject({ code: 'command.malformed' });
+    }
     expect(ids()).toEqual([]);
   });
 });

@@ -553,4 +553,51 @@ describe('outbox', () => {
     await outbox.settled();
     expect([...store.entries()]).toEqual([]);
   });
+
+  test('settled waits for each of several acknowledgements', async () => {
+    const { outbox, link, turn } = setUp();
+    link.connected = true;
+    for (const id of ['a', 'b']) await outbox.secure('remote', remote(id));
+    let settled = false;
+    const waiting = outbox.settled().then(() => {
+      settled = true;
+    });
+    link.acknowledge(1);
+    await turn();
+    expect([settled, outbox.waiting]).toEqual([false, 1]);
+    link.acknowledge();
+    await waiting;
+  });
+
+  test('a gap message that waits is not dropped for others, however many they are', () => {
+    const { outbox, link, store } = setUp(undefined, { limit: 4_000, window: () => 0 });
+    link.connected = true;
+    for (let n = 0; n < 200; n++) outbox.put('status', status(true));
+    const entries = [...store.entries()];
+    expect(entries.filter(({ kind }) => kind === 'gap').map(({ seq }) => seq)).toHaveLength(1);
+    const gap = entries.find(({ kind }) => kind === 'gap')?.seq ?? Number.NaN;
+    for (let n = 0; n < 200; n++) outbox.put('status', status(true));
+    expect([...store.entries()].filter(({ kind }) => kind === 'gap').map(({ seq }) => seq)).toEqual([gap]);
+  });
+
+  test('after a start, what an earlier run left is dropped as anything else when room is needed', () => {
+    const store = memoryOutboxStore();
+    const earlier = setUp(store);
+    for (let n = 0; n < 20; n++) earlier.outbox.put('waypoint', waypoint(n));
+    const full = store.bytes;
+    const { outbox } = setUp(store, { limit: full });
+    for (let n = 0; n < 20; n++) outbox.put('waypoint', waypoint(n));
+    expect(store.bytes).toBeLessThanOrEqual(full);
+    expect([...store.entries()].map(({ seq }) => seq)).not.toContain(0);
+  });
+
+  test('after a start, the newest that the broker shall keep is marked so, whatever came after it', async () => {
+    const store = memoryOutboxStore();
+    const earlier = setUp(store);
+    for (const retain of [true, true, false]) await earlier.outbox.secure('status', status(true), { retain });
+    const { outbox, link } = setUp(store);
+    link.connected = true;
+    outbox.linkUp();
+    expect(link.published.map(({ retain }) => retain)).toEqual([false, true, false]);
+  });
 });
