@@ -1,0 +1,13 @@
+/** The tests that mutants of outbox, remotes and monitors have to fail. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    setupFiles: ['scripts/mutation/first-failure.ts'],
+    include: ['test/agent/{outbox,remotes,monitors}/**/*.test.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    // A process for each file would take longer than its tests.
+    isolate: false,
+  },
+});
