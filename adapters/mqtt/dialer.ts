@@ -1,4 +1,5 @@
 /** Keeps one connection to one of several brokers: connects, falls back, waits and connects again, without end. */
+import type { Socket } from 'node:net';
 import { Backoff, type BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
 import type { VigieError } from '../../protocol/errors.ts';
@@ -50,6 +51,8 @@ export class Dialer {
   #connection: Connection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #homing: NodeJS.Timeout | undefined;
+  /** Looks whether the first address is there. */
+  #probe: Socket | undefined;
   #leaving = false;
   #stopped = false;
 
@@ -70,7 +73,7 @@ export class Dialer {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    clearTimeout(this.#homing);
+    this.#stayAway();
     if (this.#connection !== undefined && !this.#connection.accepted) this.#connection.destroy('closed by this side');
   }
 
@@ -102,7 +105,7 @@ export class Dialer {
       },
       closed: (closing) => {
         this.#connection = undefined;
-        clearTimeout(this.#homing);
+        this.#stayAway();
         const { sent, received } = connection.traffic;
         progress.counts.sentBytes += sent;
         progress.counts.receivedBytes += received;
@@ -157,11 +160,11 @@ export class Dialer {
    * times are spread, so that a fleet does not come back at one moment.
    */
   #lookHome(): void {
-    const { homing, random, targets, log } = this.#options;
+    const { homing, random, targets, log, identity } = this.#options;
     this.#homing = setTimeout(
       () => {
         const probe = openSocket(targets[0], () => {
-          probe.destroy();
+          this.#stayAway();
           const connection = this.#connection;
           if (this.#stopped || this.#at === 0 || connection === undefined || connection.ended) return;
           log.info('link.homing', { broker: targets[0].address.text });
@@ -169,12 +172,22 @@ export class Dialer {
           // Without a last message there is nothing it could reject with.
           void connection.end(farewell);
         });
+        this.#probe = probe;
+        const late = `no answer within ${identity.timeout / 1000} s`;
+        this.#homing = setTimeout(() => probe.destroy(new Error(late)), identity.timeout);
         probe.once('error', (error) => {
+          clearTimeout(this.#homing);
           log.info('link.homing', { broker: targets[0].address.text, reason: error.message });
           if (!this.#stopped && this.#at > 0 && this.#connection?.accepted === true) this.#lookHome();
         });
       },
       homing * (0.5 + random()),
     );
+  }
+
+  #stayAway(): void {
+    clearTimeout(this.#homing);
+    this.#probe?.destroy();
+    this.#probe = undefined;
   }
 }

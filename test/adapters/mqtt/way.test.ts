@@ -1,6 +1,9 @@
 /** How the link finds and keeps its way: addresses, keep-alive, window, aliases, will delay, and what it says of it. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { MqttLinkOptions } from '../../../adapters/mqtt/index.ts';
+import { Arrivals } from '../../rig/arrivals.ts';
 import { bytes, Car, message, Observer, presence, up } from '../../rig/car.ts';
 import { MosquittoRig } from '../../rig/mosquitto.ts';
 import { describePeer } from '../../rig/peers.ts';
@@ -61,6 +64,32 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     await car.link.publish(message('home'));
     // It took leave: no will.
     expect(observer.seen.all.map(({ payload }) => payload)).toEqual(['online']);
+  });
+
+  it('looks for the first again when that takes a connection and then says nothing', async () => {
+    const sockets = new Arrivals<Socket>();
+    const silent = createServer((socket) => {
+      // It reads, so that it hears of the other side's end.
+      socket.on('error', () => undefined).resume();
+      sockets.push(socket);
+    });
+    closers.push(
+      () =>
+        new Promise((resolve) => {
+          silent.close(() => resolve());
+          for (const socket of sockets.all) socket.destroy();
+        }),
+    );
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const car = makeCar([`mqtts://127.0.0.1:${port}`, broker.url], { homing: 50, connectTimeout: 300 });
+    await car.start();
+    // One to connect, and those that look whether it is there: each is given up.
+    for (let i = 0; i < 4; i++) await sockets.take();
+    expect(car.link.connected).toBe(true);
+    await car.link.close();
+    const open = sockets.all.filter((socket) => !socket.destroyed);
+    await Promise.all(open.map((socket) => once(socket, 'close')));
   });
 
   it('asks more often behind a box that forgets silent connections, and then keeps the connection', async () => {
