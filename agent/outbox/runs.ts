@@ -10,8 +10,8 @@ export class Runs {
   }
 
   has(number: number): boolean {
-    const [first, last] = this.#runs[this.#firstNotBefore(number)] ?? [Number.POSITIVE_INFINITY, 0];
-    return first <= number && number <= last;
+    const [first] = this.#runs[this.#firstNotBefore(number)] ?? [Number.POSITIVE_INFINITY];
+    return first <= number;
   }
 
   /** Adds the numbers from `first` to `last`; those that are there already stay. */

@@ -26,6 +26,17 @@ describe('two books', () => {
     expect([2, 6, 7, 70, 71].map((counter) => other.use('b', counter))).toEqual([false, false, true, false, true]);
   });
 
+  test('the copy has every command that is not finished, and the last 32 of all', async () => {
+    const ledger = new Ledger(disk());
+    await ledger.record(record('open', 'SentToVehicle'));
+    for (let n = 1; n <= 40; n++) await ledger.record(record(`done ${n}`, n % 2 === 0 ? 'Success' : 'Failed'));
+    const next = new Ledger(disk());
+    next.recall(copyOf(ledger));
+    expect(next.find('open')).toMatchObject({ status: 'SentToVehicle' });
+    const remembered = [1, 8, 9, 40].filter((n) => next.find(`done ${n}`) !== undefined);
+    expect(remembered).toEqual([9, 40]);
+  });
+
   test('the newer one counts for what is kept', async () => {
     const document = disk();
     const ledger = new Ledger(document);
