@@ -258,6 +258,7 @@ export class Agent implements LinkEvents {
     // A disk that refuses now refused before: the outbox and this line say so, and the link still has to be closed.
     await Promise.race([this.#outbox.settled().catch(this.#complain), patience]);
     cancel();
+    await this.#inbox.settled();
     this.#outbox.close();
   }
 

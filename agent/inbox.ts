@@ -39,12 +39,14 @@ export class Inbox {
     this.#watched = parts.watched;
     const told: Publisher = {
       put: (kind, body, options) => publisher.put(kind, body, options),
-      secure: (kind, body, options) => {
-        if (kind === 'remote') {
-          this.requests.reported(body as RemoteReport);
-          reported(body as RemoteReport);
-        }
-        return publisher.secure(kind, body, options);
+      secure: async (kind, body, options) => {
+        if (kind !== 'remote') return publisher.secure(kind, body, options);
+        const report = body as RemoteReport;
+        // What others make of it goes to disk in the same commit.
+        this.requests.reported(report);
+        reported(report);
+        await publisher.secure(kind, body, options);
+        this.requests.heard(report.remoteActionId);
       },
     };
     this.#remotes = new Remotes({ ...parts, publisher: told });
@@ -90,6 +92,11 @@ export class Inbox {
 
   stop(): void {
     this.#remotes.stop();
+  }
+
+  /** Resolves when nothing of commands is being written any more. */
+  settled(): Promise<void> {
+    return this.#remotes.settled();
   }
 
   /** State for {@link Memory}. */

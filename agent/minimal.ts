@@ -18,8 +18,6 @@ const RATE = 5;
 const SKEW = 5 * 60_000;
 /** At the end the last acknowledgements are waited for this long, ms. */
 const FAREWELL = 3_000;
-/** Key of the ledger's copy in {@link Memory}. */
-const COPY = 'remotes';
 
 export interface MinimalPorts {
   readonly clock: Clock;
@@ -73,10 +71,16 @@ export class MinimalAgent implements LinkEvents {
     this.#startedAt = Math.round(clock.now());
     this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
     this.#ledger = new Ledger(ports.ledger);
-    this.#ledger.recall(ports.memory.recall(COPY));
+    this.#ledger.recall(ports.memory);
     // Programs and the like stay as the whole agent left them.
     this.#ledger.keep(() => this.#ledger.kept);
-    this.#reports = new Reports({ ledger: this.#ledger, publisher: this.#outbox, log, now: () => clock.now() });
+    this.#reports = new Reports({
+      ledger: this.#ledger,
+      copied: false,
+      publisher: this.#outbox,
+      log,
+      clock,
+    });
   }
 
   /** Messages not yet acknowledged by the broker. */

@@ -252,11 +252,14 @@ export interface OutboxStore {
  * messages are of one moment.
  */
 export interface Memory {
+  /** Commits may be lost, by damage that no power cut makes: what is recalled may not be what was kept last. */
+  readonly damaged?: boolean;
   /** What was kept last under `key`: data of CBOR's types, not to be changed; undefined when there is none. */
   recall(key: string): unknown;
   /**
    * `states` is asked at every commit, synchronously with the messages that go into it. What is written is only what
-   * differs from before; a value undefined forgets the key.
+   * differs from before; a value undefined forgets the key. A frozen value that is given again is taken to be as it was,
+   * in all its depth.
    */
   keep(states: () => Iterable<readonly [key: string, value: unknown]>): void;
 }
@@ -285,7 +288,8 @@ export interface Publisher {
   put<K extends BodyKind>(kind: K, body: Body<K>, options?: PutOptions): void;
   /**
    * Queues a message and resolves when it is on disk, for what must be durable before the next step is taken.
-   * Rejects with `store.failed` when the disk refuses; the message is published all the same.
+   * Rejects with `store.failed` when the disk refuses; the message is published all the same, unless it is to be
+   * `durable`.
    */
   secure<K extends BodyKind>(kind: K, body: Body<K>, options?: PutOptions): Promise<void>;
 }
@@ -295,6 +299,8 @@ export interface PutOptions {
   /** Goes out before everything else that waits: the newest status after an outage. */
   readonly first?: boolean;
   readonly correlation?: Uint8Array;
+  /** Never goes out from memory: when the disk refuses it, its number is given up, and the receiver is told of that. */
+  readonly durable?: true;
 }
 
 /** A small document that is kept whole: read once, replaced atomically. */

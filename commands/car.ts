@@ -4,7 +4,7 @@ import type { SystemClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
 import { ownKey, type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
-import { openDocument, openStore } from '../adapters/store/index.ts';
+import { type FileSystem, openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
@@ -29,6 +29,8 @@ export interface CarOptions extends Ways {
   readonly vehicle: Vehicle;
   /** Directory of records and state. */
   readonly data: string;
+  /** Where messages, state and records are kept; the file system of the machine unless given. */
+  readonly files?: FileSystem;
   /** Sources of frames; each knows what its buses are called in the profile. */
   readonly sources: readonly FrameSource[];
   /** Sources of readings that are no frames. */
@@ -106,6 +108,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
   const boot = await countBoot(boots, vin, data, log);
   const store = await openStore(join(data, 'outbox'), {
     log,
+    ...(options.files === undefined ? {} : { files: options.files }),
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
   });
   ends.unshift(() => store.close());

@@ -1,6 +1,7 @@
 /** What outlives a power cut: messages, state and records in one journal, small documents replaced whole. */
 export { type FileDocument, openDocument } from './document.ts';
 export type { DurableOptions } from './durable.ts';
+export type { FileSystem } from './files.ts';
 export { lockDirectory } from './lock.ts';
 export { type MemoryStore, type MemoryStoreOptions, memoryOutboxStore, memoryStore } from './memory.ts';
 export type { JournalMetrics } from './metrics.ts';

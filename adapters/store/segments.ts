@@ -108,6 +108,8 @@ export class SegmentFiles {
       }
       if (groups.records.length === 0 && groups.version === 1 && groups.torn) {
         findings.aside++;
+        // The newest may be one that was begun as the power failed; of an older one there was more.
+        if (!newest) findings.damaged++;
         this.#putAside(path);
         continue;
       }

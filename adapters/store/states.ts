@@ -6,6 +6,8 @@ import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
 interface Kept {
   readonly number: number;
+  /** What the bytes are of, when it cannot have changed since. */
+  readonly frozen: unknown;
   readonly bytes: Uint8Array;
 }
 
@@ -32,18 +34,20 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
       kept.delete(key);
       return;
     }
+    const frozen = Object.isFrozen(value) ? value : undefined;
+    if (before !== undefined && before.frozen !== undefined && before.frozen === frozen) return;
     const bytes = encodeValue(value, `state ${key}`);
     if (before !== undefined && sameBytes(before.bytes, bytes)) return;
     const number = keeper.put(key, bytes);
     if (before !== undefined) keeper.remove(before.number);
-    kept.set(key, { number, bytes: bytes.slice() });
+    kept.set(key, { number, bytes: bytes.slice(), frozen });
   };
 
   for (const [key, number, bytes] of keeper.first) {
     const before = kept.get(key);
     // After damage there may be two: the one with the higher number is the newer.
     if (before !== undefined) keeper.remove(before.number);
-    kept.set(key, { number, bytes });
+    kept.set(key, { number, bytes, frozen: undefined });
   }
 
   return {

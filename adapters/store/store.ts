@@ -68,6 +68,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
   const db = new Low<Contents>(journal, journal.contents);
   await db.read();
   const contents = db.data;
+  const damaged = journal.metrics.damaged + journal.metrics.unreadable > 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let spilling: ReturnType<typeof setImmediate> | undefined;
   let closing: Promise<void> | undefined;
@@ -111,7 +112,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
 
   return {
     outbox,
-    memory: { recall: (key) => states.recall(key), keep: (source) => states.keep(source) },
+    memory: { damaged, recall: (key) => states.recall(key), keep: (source) => states.keep(source) },
     records: { put: records.put, get: records.get, list: records.list },
     metrics: journal.metrics,
     close() {

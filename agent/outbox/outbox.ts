@@ -19,6 +19,13 @@ const GROUP = 100;
 const RETRY = 5_000;
 /** Key of what was given up in {@link Memory}. */
 const GAPS = 'gaps';
+/** A message that is in no commit yet, and what becomes of it then. */
+interface Uncommitted {
+  readonly queued: Queued;
+  readonly place: 'first' | 'held' | 'line';
+  readonly durable: boolean;
+}
+
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
 
@@ -52,7 +59,7 @@ export class Outbox implements Publisher {
   /** What the broker did not take, in the order in which it is asked again, and how much that was since the last time. */
   #refused: Taken[] = [];
   #refusals = 0;
-  #uncommitted: { queued: Queued; place: 'first' | 'held' | 'line' }[] = [];
+  #uncommitted: Uncommitted[] = [];
   #group: (() => void) | undefined;
   #retry: (() => void) | undefined;
   #idle: (() => void)[] = [];
@@ -175,7 +182,7 @@ export class Outbox implements Publisher {
     if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);
     const place = options.first === true ? 'first' : kind === 'gap' ? 'held' : 'line';
-    this.#uncommitted.push({ queued: { class: priority, seq }, place });
+    this.#uncommitted.push({ queued: { class: priority, seq }, place, durable: options.durable === true });
     // For a gap message no room is made: there would be something to tell again.
     if (kind !== 'gap' && this.#store.bytes > this.#options.limit) this.#evict();
     return seq;
@@ -184,7 +191,7 @@ export class Outbox implements Publisher {
   async #commit(): Promise<void> {
     this.#group?.();
     this.#group = undefined;
-    const covered = this.#uncommitted;
+    let covered = this.#uncommitted;
     this.#uncommitted = [];
     try {
       await this.#store.commit();
@@ -193,11 +200,21 @@ export class Outbox implements Publisher {
       this.#log.error('the disk refused the outbox; messages are kept in memory and sent', {
         error: (error as Error).message,
       });
+      for (const { queued, durable } of covered) if (durable) this.#withdraw(queued);
+      covered = covered.filter(({ durable }) => !durable);
       if (!this.#closed) this.#group ??= this.#clock.after(RETRY, () => this.#commitQuietly());
       throw error;
     } finally {
       this.#release(covered);
     }
+  }
+
+  /** It was to be on disk before anybody sees it. */
+  #withdraw({ class: priority, seq }: Queued): void {
+    const reference = this.#store.reference(priority, seq);
+    if (reference === undefined) return;
+    this.#gaps.note(reference);
+    this.#store.acknowledge(priority, seq);
   }
 
   #commitQuietly(): void {

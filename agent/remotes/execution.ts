@@ -53,21 +53,25 @@ export class Execution {
   }
 
   /**
-   * From Accepted to the final state.
+   * From Accepted to the final state. Where nothing is done to the car between two states, one commit has both.
    * @param allowed why the next step must not be taken, of what concerns the car as a whole
    * @param woken told before the car is woken, UTC ms
    * @throws VigieError `store.failed` when a state is not on disk; nothing was done after the last that is
    */
   async run(
-    accepted: Progress,
+    begun: Progress,
     plan: Plan,
     allowed: () => Refusal | undefined,
     woken: (at: number) => void,
   ): Promise<Progress> {
     const { reports, power } = this.#parts;
-    let progress = accepted;
+    let progress = begun;
     let acted = false;
-    if (!power.awake()) {
+    if (power.awake()) {
+      progress = await reports.advance(progress, 'Accepted', 'SentToVehicle');
+    } else {
+      progress = await reports.advance(progress, 'Accepted');
+      if (reports.stopped) return progress;
       woken(this.#parts.clock.now());
       progress = await reports.advance(progress, 'WakingUpVehicle');
       if (reports.stopped) return progress;
@@ -78,8 +82,8 @@ export class Execution {
         progress = await reports.advance(progress, 'CheckingVehicle');
         await this.#settle(plan.actions);
       }
+      progress = await reports.advance(progress, 'SentToVehicle');
     }
-    progress = await reports.advance(progress, 'SentToVehicle');
     for (const step of [...this.#actuations(plan, allowed), ...this.#effects(plan, allowed)]) {
       if (reports.stopped) return progress;
       const outcome = await step();

@@ -1,6 +1,6 @@
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
-import type { Document } from '../ports.ts';
+import type { Document, Memory } from '../ports.ts';
 import { type CounterWindow, unite, use } from './window.ts';
 
 /** What became of one command. */
@@ -18,13 +18,12 @@ export interface ActionRecord {
   readonly at: number;
 }
 
-/** What a ledger and its copy have in common. */
-interface Books {
+export interface LedgerData {
   /** By key id, hexadecimal. */
   readonly counters: Readonly<Record<string, CounterWindow>>;
   /** Oldest first. */
   readonly actions: readonly ActionRecord[];
-  /** Grows with every write; of two books the one with the higher is newer. */
+  /** Grows with every change; of two books the one with the higher is newer. */
   readonly revision?: number;
   /** When commands were accepted and the car was woken, UTC ms, oldest first. */
   readonly accepted?: readonly Taken[];
@@ -33,12 +32,17 @@ interface Books {
   readonly floor?: number;
   /** Something was lost, and the time was not known since. */
   readonly doubtful?: true;
-  /** In the copy: finished commands whose outcome is not in the same commit. */
-  readonly untold?: readonly string[];
   /** State of programs, schedule and tracking, by name. */
   readonly kept?: Readonly<Record<string, unknown>>;
 }
-export type LedgerData = Books;
+
+/** The copy: what is long and seldom changes has keys of its own, so that a commit has only what is new. */
+interface Head extends Omit<LedgerData, 'actions' | 'accepted' | 'kept'> {
+  /** Finished commands whose outcome is not in the same commit. */
+  readonly untold: readonly string[];
+  /** Where the commands are, oldest first: the last part of their keys. */
+  readonly places: readonly number[];
+}
 
 /** A command that was accepted. */
 export interface Taken {
@@ -50,6 +54,8 @@ export interface Taken {
 const REMEMBERED = 256;
 /** Finished commands in the copy: more cannot finish between two commits of it. */
 const COPIED = 32;
+/** Key of the copy in {@link Memory}, and what the keys of its parts begin with. */
+const COPY = 'remotes';
 
 export const emptyLedger: LedgerData = { counters: {}, actions: [] };
 
@@ -65,8 +71,9 @@ export interface LedgerDocument extends Document<LedgerData> {
 
 /**
  * What must survive a power cut so that nothing is carried out twice: used counters, commands with their state, and
- * what commands have planned. It is kept twice, in a file of its own that is written before each step, and, as
- * {@link copy}, in the commits of the outbox: a damaged file forgets nothing that was answered.
+ * what commands have planned. It is kept twice: as {@link states} in the commits of the outbox, each state with the
+ * message that tells it, and in a file of its own, which is behind by what is under way and makes up for commits that
+ * are lost or damaged.
  */
 export class Ledger {
   readonly #document: LedgerDocument;
@@ -74,12 +81,21 @@ export class Ledger {
   /** Finished commands whose outcome has not gone to the outbox yet. */
   readonly #untold = new Set<string>();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
+  #behind: boolean;
+  /** Where the copy has commands, by id. */
+  #places = new Map<string, number>();
 
   constructor(document: LedgerDocument) {
     this.#document = document;
     const sound = isBooks(document.data);
     this.#data = sound ? document.data : emptyLedger;
-    if (!sound || (document.corrupt ?? 0) > 0) this.#data = { ...this.#data, doubtful: true };
+    this.#behind = !sound || (document.corrupt ?? 0) > 0;
+    if (this.#behind) this.#data = { ...this.#data, doubtful: true };
+  }
+
+  /** The file does not have what the copy had: until it is written all is kept only once. */
+  get behind(): boolean {
+    return this.#behind;
   }
 
   /** What was kept with {@link keep}, of the last run. */
@@ -87,34 +103,65 @@ export class Ledger {
     return this.#data.kept ?? {};
   }
 
-  /** `state` is asked at every write: it goes to disk together with the state of the command that changed it. */
+  /** `state` is asked whenever a command has a new state: it goes to disk together with that. */
   keep(state: () => Readonly<Record<string, unknown>>): void {
     this.#kept = state;
   }
 
-  /** What the copy in the outbox's commits says. */
-  get copy(): unknown {
-    const { actions, ...rest } = this.#data;
-    return {
-      ...rest,
-      untold: [...this.#untold],
-      actions: [...actions.filter(({ status }) => !final(status)), ...actions.slice(-COPIED)],
-    };
+  /** The copy, for {@link Memory}: commands that are not finished, and the last of those that are. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    const { actions, accepted, kept, ...head } = this.#data;
+    const finished = actions.filter(({ status }) => final(status)).slice(-COPIED);
+    const copied = [...actions.filter(({ status }) => !final(status)), ...finished];
+    const before = this.#places;
+    this.#places = new Map();
+    const free = placesBeside(copied.flatMap(({ id }) => before.get(id) ?? []));
+    for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
+    const places = [...this.#places.values()];
+    yield [COPY, { ...head, untold: [...this.#untold], places } satisfies Head];
+    yield [`${COPY}/accepted`, accepted];
+    yield [`${COPY}/kept`, kept];
+    for (const [index, action] of copied.entries()) yield [`${COPY}/${places[index]}`, action];
+    for (const place of before.values()) if (!places.includes(place)) yield [`${COPY}/${place}`, undefined];
   }
 
-  /** Makes up for what the file lost, from the {@link copy} of the last commit. Call it once, before anything else. */
-  recall(copy: unknown): void {
-    if (!isBooks(copy)) return;
+  /** Makes up for what the file does not have, from the copy of the last commit. Call it once, before anything else. */
+  recall(memory: Pick<Memory, 'recall' | 'damaged'>): void {
+    const head = memory.recall(COPY);
+    if (isHead(head)) {
+      const { places, untold, ...rest } = head;
+      const found = places.map((place) => [place, memory.recall(`${COPY}/${place}`)] as const);
+      const actions = found.flatMap(([place, action]) => {
+        if (!isAction(action)) return [];
+        this.#places.set(action.id, place);
+        return [Object.freeze(action)];
+      });
+      const accepted = memory.recall(`${COPY}/accepted`);
+      const kept = memory.recall(`${COPY}/kept`) as LedgerData['kept'];
+      const copy: LedgerData = {
+        ...rest,
+        actions,
+        ...(Array.isArray(accepted) ? { accepted } : {}),
+        ...(kept === undefined ? {} : { kept }),
+      };
+      this.#unite(copy, untold);
+    }
+    // What the file does not have yet may have been in what is lost.
+    if (memory.damaged === true) this.#data = { ...this.#data, doubtful: true };
+  }
+
+  #unite(copy: LedgerData, untold: readonly string[]): void {
     const mine = this.#data;
     const newer = (copy.revision ?? 0) > (mine.revision ?? 0) ? copy : mine;
+    if (newer === copy) this.#behind = true;
     const told = new Map(copy.actions.map((action) => [action.id, action]));
     // The copy is of a commit with all that was published: what it does not know as finished was perhaps never told.
     const known = mine.actions.findLastIndex(({ id, status }) => told.get(id)?.status === status);
     for (const { id, status } of mine.actions.slice(known + 1)) if (final(status)) this.#untold.add(id);
-    for (const id of copy.untold ?? []) this.#untold.add(id);
+    for (const id of untold) this.#untold.add(id);
     const actions = new Map([...copy.actions, ...mine.actions].map((action) => [action.id, action]));
     if (newer === copy) for (const action of copy.actions) actions.set(action.id, action);
-    const { doubtful: _made, untold: _then, ...sure } = newer;
+    const { doubtful: _made, ...sure } = newer;
     this.#data = { ...sure, counters: united(mine.counters, copy.counters), actions: [...actions.values()] };
   }
 
@@ -151,12 +198,12 @@ export class Ledger {
     return this.#data.actions.filter(({ id, status }) => final(status) && this.#untold.has(id));
   }
 
-  /** The outcome goes to the outbox, in the commit that has the next {@link copy}. */
+  /** The outcome goes to the outbox, in the commit that has the next {@link states}. */
   told(id: string): void {
     this.#untold.delete(id);
   }
 
-  /** Marks a counter as used; false when it was used before. On disk with the next `record`. */
+  /** Marks a counter as used; false when it was used before. On disk with the next state of a command. */
   use(key: string, counter: number): boolean {
     const next = use(this.#data.counters[key], counter);
     if (next === undefined) return false;
@@ -170,10 +217,10 @@ export class Ledger {
       .length;
   }
 
-  /** Notes an accepted command; those before `since` are forgotten. On disk with the next `record`. */
+  /** Notes an accepted command; those before `since` are forgotten. On disk with the next state of a command. */
   accept(taken: Taken, since: number): void {
     const accepted = (this.#data.accepted ?? []).filter(({ at }) => at > since && at <= taken.at);
-    this.#data = { ...this.#data, accepted: [...accepted, taken] };
+    this.#data = { ...this.#data, accepted: Object.freeze([...accepted, taken]) };
   }
 
   /** Times the car was woken after `since`, UTC ms. */
@@ -181,33 +228,57 @@ export class Ledger {
     return (this.#data.wakeUps ?? []).filter((at) => at > since).length;
   }
 
-  /** Notes a wake-up; those before `since` are forgotten. On disk with the next `record`. */
+  /** Notes a wake-up; those before `since` are forgotten. On disk with the next state of a command. */
   wake(at: number, since: number): void {
     this.#data = { ...this.#data, wakeUps: [...(this.#data.wakeUps ?? []).filter((woken) => woken > since), at] };
   }
 
-  /** Sets a command's state; resolves when it is on disk. */
-  async record(action: ActionRecord): Promise<void> {
+  /** Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next `write`. */
+  set(action: ActionRecord): void {
     if (final(action.status)) this.#untold.add(action.id);
     const others = this.#data.actions.filter((other) => other.id !== action.id);
-    this.#data = { ...this.#data, actions: [...others, action].slice(-REMEMBERED) };
-    await this.write();
+    this.#data = { ...this.#data, actions: [...others, Object.freeze(action)].slice(-REMEMBERED) };
+    this.#advance();
   }
 
-  /** Writes down what has changed beside the commands. */
+  /** Writes the file; resolves when all of now is on disk. */
   async write(): Promise<void> {
-    this.#data = { ...this.#data, revision: (this.#data.revision ?? 0) + 1, kept: this.#kept() };
+    this.#advance();
     await this.#document.write(this.#data);
+    this.#behind = false;
+  }
+
+  #advance(): void {
+    this.#data = { ...this.#data, revision: (this.#data.revision ?? 0) + 1, kept: this.#kept() };
   }
 }
 
-function united(a: Books['counters'], b: Books['counters']): Books['counters'] {
+/** Numbers from 0 on but those. */
+function* placesBeside(taken: readonly number[]): Generator<number, never> {
+  for (let place = 0; ; place++) if (!taken.includes(place)) yield place;
+}
+
+function united(a: LedgerData['counters'], b: LedgerData['counters']): LedgerData['counters'] {
   const result: Record<string, CounterWindow> = { ...a };
   for (const [key, window] of Object.entries(b)) result[key] = unite(result[key], window);
   return result;
 }
 
-function isBooks(data: unknown): data is Books {
-  const { counters, actions } = (data ?? {}) as Partial<Books>;
-  return typeof counters === 'object' && counters !== null && Array.isArray(actions);
+function isBooks(data: unknown): data is LedgerData {
+  const { counters, actions } = (data ?? {}) as Partial<LedgerData>;
+  return isObject(counters) && Array.isArray(actions);
+}
+
+function isHead(data: unknown): data is Head {
+  const { counters, untold, places } = (data ?? {}) as Partial<Head>;
+  return isObject(counters) && Array.isArray(untold) && Array.isArray(places);
+}
+
+function isAction(data: unknown): data is ActionRecord {
+  const { id, status } = (data ?? {}) as Partial<ActionRecord>;
+  return typeof id === 'string' && typeof status === 'string';
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }

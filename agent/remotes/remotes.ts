@@ -51,14 +51,12 @@ export interface RemotesOptions {
   /** Time zone of programs, a name of the IANA data base. */
   readonly zone?: string;
   /** Where the copy of the ledger is kept. */
-  readonly memory?: Pick<Memory, 'recall'>;
+  readonly memory?: Pick<Memory, 'recall' | 'damaged'>;
   readonly waker?: Waker;
   /** Commands that are the agent's own affair, by kind. */
   readonly affairs?: ReadonlyMap<CommandKind, Affair>;
 }
 
-/** Key of the ledger's copy in {@link Memory}. */
-const COPY = 'remotes';
 /** Clocks of sender and car may differ by this much, ms. */
 const SKEW = 5 * 60_000;
 const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVehicle']);
@@ -108,7 +106,7 @@ export class Remotes {
       hidden: () => hidden({ status, thefts }),
       now,
     };
-    this.#reports = new Reports({ ...options, now });
+    this.#reports = new Reports({ ...options, copied: options.memory !== undefined });
     this.#execution = new Execution({ ...options, power: this.#power, reports: this.#reports });
     this.#errands = new Errands({
       ...this.#parts,
@@ -120,14 +118,14 @@ export class Remotes {
       carryOut: this.#runErrand,
       asleep: () => this.#power.asleep?.() === true,
     });
-    ledger.recall(options.memory?.recall(COPY));
+    if (options.memory !== undefined) ledger.recall(options.memory);
     this.#restore(ledger.kept);
     ledger.keep(() => this.#kept());
   }
 
   /** State for {@link Memory}. */
-  *states(): Generator<readonly [key: string, value: unknown]> {
-    yield [COPY, this.#o.ledger.copy];
+  states(): Generator<readonly [key: string, value: unknown]> {
+    return this.#o.ledger.states();
   }
 
   /**
@@ -137,6 +135,11 @@ export class Remotes {
   stop(): void {
     this.#reports.stop();
     this.#errands.stop();
+  }
+
+  /** Resolves when nothing is being written any more. */
+  async settled(): Promise<void> {
+    await this.#reports.settled();
   }
 
   /** The unit fell asleep or woke: the schedule is looked at accordingly. */
@@ -185,7 +188,10 @@ export class Remotes {
     const unfinished = ledger.unfinished();
     const untold = ledger.untold();
     for (const record of unfinished) this.#occupy(record, this.#planOf(record));
-    await this.#guarded(() => this.#makeUp());
+    await this.#guarded(async () => {
+      await this.#makeUp();
+      if (ledger.behind) await ledger.write();
+    });
     this.#errands.start();
     for (const record of untold) await this.#reports.tell(this.#progress(record));
     await Promise.all(unfinished.map((record) => this.#settle(record)));
@@ -255,7 +261,6 @@ export class Remotes {
     try {
       const now = this.#o.clock.now();
       if (!order.own) ledger.accept({ type, at: now }, now - DAY);
-      progress = await this.#reports.advance(progress, 'Accepted');
       // What the car as a whole forbids may have changed on the way, a theft declared: it is asked again before each step.
       const stillAllowed = (): Refusal | undefined => this.#late(order) ?? carRefuses(kind, this.#o);
       progress = await this.#execution.run(progress, plan, stillAllowed, (at) => ledger.wake(at, at - MONTH));
@@ -314,7 +319,14 @@ export class Remotes {
       own: true,
     };
     void this.#guarded(async () => {
-      if (this.#o.ledger.find(id) !== undefined) return;
+      const { ledger, log } = this.#o;
+      await this.#makeUp();
+      if (ledger.find(id) !== undefined) return;
+      // The clock that it is due by is the same that says from when on nothing is lost.
+      if (ledger.forgot(due + SKEW)) {
+        log.warn('a program is not carried out: whether it was is not known any more', { id, type });
+        return;
+      }
       this.#power.spokenTo?.('program');
       await this.#carryOut(order, [type]);
     });

@@ -1,11 +1,13 @@
 import { factOf } from '../../protocol/errors.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
-import type { Log, Publisher } from '../ports.ts';
+import type { Clock, Log, Publisher } from '../ports.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
 
 /** Characters of a detail that fit into its schema. */
 const DETAIL = 256;
+/** The file of the ledger follows the commits within this, ms: an answer is not to wait for it. */
+const FOLLOW = 1_000;
 
 /** A command under way: what is written of it, and how it is answered. */
 export interface Progress {
@@ -17,16 +19,20 @@ export interface Progress {
 
 export interface ReportsParts {
   readonly ledger: Ledger;
+  /** The commits of the publisher have the copy of the ledger. */
+  readonly copied: boolean;
   readonly publisher: Publisher;
   readonly log: Log;
-  /** UTC ms. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
 }
 
 /** Writes down each state of a command and tells it; both are on disk before the next step is taken. */
 export class Reports {
   readonly #parts: ReportsParts;
   #stopped = false;
+  /** Ends the wait until the file is written; undefined when it is as new as the commits. */
+  #behind: (() => void) | undefined;
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(parts: ReportsParts) {
     this.#parts = parts;
@@ -41,9 +47,19 @@ export class Reports {
     return this.#stopped;
   }
 
-  /** @throws VigieError `store.failed` when a state that is not final is not on disk */
-  async advance(progress: Progress, status: RemoteStatus): Promise<Progress> {
-    return this.#keep(progress, { ...progress.record, status });
+  /** Resolves when the file of the ledger is as new as the commits. */
+  async settled(): Promise<void> {
+    if (this.#behind !== undefined) this.#save();
+    await this.#saving;
+  }
+
+  /**
+   * Goes through states in their order; resolves with the last when all are on disk.
+   * @throws VigieError `store.failed` when a state that is not final is not on disk
+   */
+  async advance(progress: Progress, ...states: readonly RemoteStatus[]): Promise<Progress> {
+    const kept = states.map((status) => this.#keep(progress, { ...progress.record, status }));
+    return (await Promise.all(kept)).at(-1) ?? progress;
   }
 
   /** Never rejects for a disk that refuses: a final state is told all the same. */
@@ -67,9 +83,12 @@ export class Reports {
     };
     if (final(status)) this.#parts.ledger.told(id);
     try {
-      await this.#parts.publisher.secure('remote', report, correlation === undefined ? {} : { correlation });
+      await this.#parts.publisher.secure('remote', report, {
+        ...(correlation === undefined ? {} : { correlation }),
+        ...(final(status) ? {} : { durable: true }),
+      });
     } catch (error) {
-      // The outbox sends what the disk refused; only a command that is not finished must not go on.
+      // How it ended is sent from memory; what is not finished is not told, and must not go on.
       if (!final(status)) throw error;
     }
     if (final(status)) this.#parts.log.info('command finished', { id, type, status, failureCause });
@@ -82,16 +101,29 @@ export class Reports {
   async #keep(progress: Progress, changed: ActionRecord): Promise<Progress> {
     const { body, ...rest } = changed;
     const finished = final(changed.status);
-    const record = { ...rest, ...(finished || body === undefined ? {} : { body }), at: this.#parts.now() };
+    const record = { ...rest, ...(finished || body === undefined ? {} : { body }), at: this.#parts.clock.now() };
     const next = { ...progress, record };
     if (this.#stopped) return next;
+    const { ledger, copied, log, clock } = this.#parts;
+    ledger.set(record);
+    // One commit has the state and the message that tells it; what is not told makes no commit.
+    const together = copied && !progress.untold.has(record.status);
     try {
-      await this.#parts.ledger.record(record);
+      if (!together) await ledger.write();
     } catch (error) {
       if (!finished) throw error;
-      this.#parts.log.error('the outcome of a command could not be written down', { error: (error as Error).message });
+      log.error('the outcome of a command could not be written down', { error: (error as Error).message });
     }
     await this.tell(next);
+    if (together && finished) this.#behind ??= clock.after(FOLLOW, () => this.#save());
     return next;
+  }
+
+  #save(): void {
+    this.#behind?.();
+    this.#behind = undefined;
+    this.#saving = this.#parts.ledger.write().catch((error: Error) => {
+      this.#parts.log.error('what became of commands could not be written a second time', { error: error.message });
+    });
   }
 }

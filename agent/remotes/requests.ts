@@ -110,10 +110,14 @@ export class Requests {
     return { remoteActionId: id };
   }
 
-  /** A command has reached a state, which the ledger has on disk. */
+  /** A state of that command is on disk. */
+  heard(id: string): void {
+    this.#unheard.get(id)?.();
+    this.#unheard.delete(id);
+  }
+
+  /** A command has reached a state. */
   reported({ remoteActionId, status, failureCause }: RemoteReport): void {
-    this.#unheard.get(remoteActionId)?.();
-    this.#unheard.delete(remoteActionId);
     const action = this.#actions.get(remoteActionId);
     if (action === undefined) return;
     this.#actions.set(remoteActionId, {

@@ -21,8 +21,8 @@ export const commanding: Section = {
   title: 'A command, there and back',
   text: `From the cloud's publish to the last answer, QoS 1 both ways through a Mosquitto on the loopback; the cloud is the
 same for all. The others send the message back. Ours is a signed command through the whole agent: signature, rights,
-rates, interlocks, a frame, a frame of the car that shows it at once, and three states, each on the medium (fsync) in the
-ledger and in the outbox before it is published, and published before the next step.`,
+rates, interlocks, a frame, a frame of the car that shows it at once, and three states, each on the medium (fsync) before
+it is published, and published before the car is asked for anything.`,
   async run(size, scratch) {
     if (findPeer('mosquitto') === undefined) {
       return [{ title: 'no Mosquitto', columns: ['left out'], rows: [], notes: ['`apt-get install mosquitto`'] }];

@@ -1,5 +1,5 @@
 /** The simulated car with the real agent on a real broker, told what to do by signed commands, on time of our own. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { SystemClock } from '../../adapters/clock/system.ts';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import type { SimulatedCar } from '../../adapters/simulated/index.ts';
+import { type FileSystem, nodeFileSystem } from '../../adapters/store/files.ts';
 import { openDocument } from '../../adapters/store/index.ts';
 import { emptyLedger, type LedgerData } from '../../agent/remotes/ledger.ts';
 import { type Car, type CarOptions, startCar } from '../../commands/car.ts';
@@ -89,6 +90,33 @@ export interface OrderOptions extends Partial<Command> {
 
 let built = 0;
 
+/** The disk of the machine, which can be told to take nothing more. */
+function refusable(): { readonly files: FileSystem; refuses: boolean } {
+  const state = {
+    refuses: false,
+    files: {
+      ...nodeFileSystem,
+      open(path, mode) {
+        const file = nodeFileSystem.open(path, mode);
+        return {
+          path: file.path,
+          size: () => file.size(),
+          read: (into, position) => file.read(into, position),
+          truncate: (length) => file.truncate(length),
+          sync: () => file.sync(),
+          syncInPlace: () => file.syncInPlace(),
+          close: () => file.close(),
+          write(data, position) {
+            if (state.refuses) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+            file.write(data, position);
+          },
+        };
+      },
+    } satisfies FileSystem as FileSystem,
+  };
+  return state;
+}
+
 export class RemoteCar {
   readonly vin: string;
   readonly clock = new TestClock();
@@ -101,6 +129,7 @@ export class RemoteCar {
   readonly #options: RemoteCarOptions;
   readonly #vehicle: Vehicle;
   readonly #requesters: CarOptions['requesters'];
+  readonly #disk = refusable();
   readonly #signers = new Map<string, Promise<CommandSigner>>();
   #car: Car | undefined;
 
@@ -133,6 +162,7 @@ export class RemoteCar {
       vin: this.vin,
       vehicle: this.#vehicle,
       data: this.data,
+      files: this.#disk.files,
       sources: [this.simulation],
       sender: this.simulation,
       ...(this.#requesters === undefined ? {} : { requesters: this.#requesters }),
@@ -178,9 +208,9 @@ export class RemoteCar {
     }
   }
 
-  /** From now on the disk takes no state of commands. */
+  /** From now on the disk takes no messages and no state. */
   refuseDisk(): void {
-    mkdirSync(join(this.data, 'remotes.json.next'));
+    this.#disk.refuses = true;
   }
 
   /** Reports on a command so far. */

@@ -130,6 +130,7 @@ describe('a store with changed bytes', () => {
         damaged.plant(path, bytes);
         const store = await open(damaged);
         expect(store.metrics.damaged + store.metrics.torn).toBe(1);
+        expect(store.memory.damaged).toBe(store.metrics.damaged > 0);
         const found = numbersIn(store.outbox);
         expect(last.messages.filter((name) => !found.includes(name)).length).toBeLessThanOrEqual(1);
         for (const { seq } of store.outbox.entries()) expect(store.outbox.load(1, seq)).toEqual(outboxEntry(1, seq));
@@ -216,6 +217,15 @@ describe('a store with changed bytes', () => {
         expect(numbersIn((await open(disk.powerCut(() => false))).outbox)).toEqual(['0/0']);
       }),
     );
+  });
+
+  it('knows that commits are lost when an older segment holds nothing any more', async () => {
+    const { disk } = await written(true);
+    const [first] = disk.paths.filter((name) => name.endsWith('.journal')).sort();
+    disk.plant(first!, new Uint8Array(disk.read(first!).length).fill(0x55));
+    const store = await open(disk);
+    expect(store.metrics).toMatchObject({ aside: 1, damaged: 1 });
+    expect(store.memory.damaged).toBe(true);
   });
 
   it('opens whatever records are whole but make no sense', async () => {

@@ -173,6 +173,7 @@ describe('a store on a disk that fails', () => {
       disk.readFault = (path) => (path === hidden ? 'EIO' : undefined);
       const partly = await openAll(disk);
       expect(partly.metrics.unreadable).toBe(1);
+      expect(partly.memory.damaged).toBe(true);
       // The newest alone knows the newest numbers; the others are known to all later ones.
       if (hidden !== segments.at(-1)) expect(partly.outbox.nextSeq(1)).toBe(40);
       partly.outbox.append(outboxEntry(2, 0));

@@ -30,6 +30,7 @@ function check(store: Store): Snapshot {
     malformed: 0,
     unknown: 0,
   });
+  expect(store.memory.damaged).toBe(false);
   return snapshot(store, recallAll(store));
 }
 

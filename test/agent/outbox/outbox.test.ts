@@ -3,6 +3,7 @@ import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
 import { Outbox, type OutboxOptions } from '../../../agent/outbox/outbox.ts';
 import type { Memory, OutboxStore } from '../../../agent/ports.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import { classOf } from '../../../protocol/classes.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Body, Kind } from '../../../protocol/schema/message.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -57,6 +58,23 @@ describe('outbox', () => {
     gates[0]?.open();
     await secured;
     expect(sent()).toEqual(['remote 0']);
+  });
+
+  test('what is to be durable never goes out from memory: its number is told as a gap, the rest goes out', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, link, clock, sent, turn } = setUp(store);
+    link.connected = true;
+    const secured = [outbox.secure('remote', remote('a'), { durable: true }), outbox.secure('remote', remote('b'))];
+    const settled = Promise.allSettled(secured);
+    for (const gate of gates) gate.fail(new VigieError('store.failed', 'no space left'));
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(sent()).toEqual(['remote 1']);
+    clock.advance(5_000);
+    gates.at(-1)?.open();
+    await turn();
+    const gap = link.published.map(({ payload }) => decodeMessage(payload)).find(({ kind }) => kind === 'gap');
+    expect(gap?.body).toMatchObject({ lost: 'remote', count: 1, numbers: [[0, 0]] });
+    expect(store.reference(classOf('remote'), 0)).toBeUndefined();
   });
 
   test('what is not urgent shares a commit after 100 ms', async () => {

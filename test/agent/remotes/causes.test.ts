@@ -1,6 +1,6 @@
 /** Each of the 20 causes, by the condition that docs/commands.md gives for it. */
 import { describe, expect, test } from 'vitest';
-import { failureCauses, VigieError } from '../../../protocol/errors.ts';
+import { failureCauses } from '../../../protocol/errors.ts';
 import { CHARGING, carOf, type Setting } from './rig.ts';
 
 type Car = ReturnType<typeof carOf>;
@@ -32,11 +32,7 @@ const cases: readonly Case[] = [
     cause: 'GeneralError',
     when: 'the disk refuses',
     ...lock,
-    before: (car) => {
-      car.document.write = async () => {
-        throw new VigieError('store.failed', 'no space left');
-      };
-    },
+    before: (car) => car.refuse(),
     states: [],
   },
   {

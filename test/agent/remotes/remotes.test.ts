@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyLedger, type LedgerData } from '../../../agent/remotes/ledger.ts';
+import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { type Command, encodeBody } from '../../../protocol/command.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { VirtualClock } from '../../rig/clock.ts';
@@ -124,16 +124,26 @@ describe('refused with a cause', () => {
   });
 
   test('a disk that refuses, before anything was done to the car', async () => {
-    const document: { data: LedgerData; write(): Promise<void> } = {
-      data: emptyLedger,
-      write: async () => {
-        throw new VigieError('store.failed', 'no space left');
-      },
-    };
-    const { give, states, actuated, clock } = setUp({ document });
+    const { give, states, actuated, clock, refuse } = setUp();
+    refuse();
     await give(signed(commandOf(clock)));
     expect(states()).toEqual(['GeneralError']);
     expect(actuated).toEqual([]);
+  });
+
+  test('a file that refuses is a line in the log: the commits have it', async () => {
+    const refusing = async (): Promise<void> => {
+      throw new VigieError('store.failed', 'no space left');
+    };
+    const { give, states, clock, log, memory } = setUp({ document: { data: emptyLedger, write: refusing } });
+    const command = commandOf(clock);
+    await give(signed(command));
+    expect(states()).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    const next = setUp({ memory });
+    await next.give(signed(command));
+    expect(next.states()).toEqual(['Success']);
+    expect(next.actuated).toEqual([]);
   });
 });
 
@@ -186,8 +196,8 @@ describe('not answered at all', () => {
 
 describe('when the agent stops while a command runs', () => {
   test('nothing false is written or said; the next start settles it', async () => {
-    const document = disk();
-    const { clock, states, remotes } = setUp({ document, obeys: false });
+    const memory = new Map<string, unknown>();
+    const { clock, states, remotes } = setUp({ memory, obeys: false });
     const running = remotes.receive(signed(commandOf(clock)));
     await clock.settle(500, 100);
     remotes.stop();
@@ -195,8 +205,7 @@ describe('when the agent stops while a command runs', () => {
     await clock.settle(4_000, 100);
     await running;
     expect(states()).toEqual(['Accepted', 'SentToVehicle']);
-    expect(document.data.actions.map(({ status }) => status)).toEqual(['SentToVehicle']);
-    const next = setUp({ document: disk(document.data) });
+    const next = setUp({ memory });
     const resumed = next.remotes.resume();
     next.see(LOCKED, ['Locked']);
     await next.clock.settle(100, 100);
@@ -217,7 +226,7 @@ describe('after a restart', () => {
     const { remotes, clock, states, actuated, see } = setUp({ document });
     const resumed = remotes.resume();
     if (shown) clock.after(1_000, () => see(LOCKED, ['Locked']));
-    await clock.settle(4_000, 100);
+    await clock.settle(5_000, 100);
     await resumed;
     expect(states()).toEqual([end]);
     expect(actuated).toEqual([]);

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ownKey, TrustStore } from '../../../adapters/keys/index.ts';
+import { Ledger } from '../../../agent/remotes/ledger.ts';
 import { Requests } from '../../../agent/remotes/requests.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
-import { carOf, VIN } from './rig.ts';
+import { carOf, disk, VIN } from './rig.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -28,11 +29,18 @@ async function setUp(kinds: readonly string[] = ['Doors']) {
   const reports: RemoteReport[] = [];
   const publisher = {
     secure: async (_: string, body: object): Promise<void> => {
-      reports.push(body as RemoteReport);
-      requests.reported(body as RemoteReport);
+      const report = body as RemoteReport;
+      reports.push(report);
+      requests.reported(report);
+      for (const [key, value] of car.remotes.states()) car.memory.set(key, structuredClone(value));
+      requests.heard(report.remoteActionId);
     },
   };
-  const car = carOf({ clock, verifier: TrustStore.without(clock, { own: [key] }), publisher });
+  const car: ReturnType<typeof carOf> = carOf({
+    clock,
+    verifier: TrustStore.without(clock, { own: [key] }),
+    publisher,
+  });
   const accompanied: string[] = [];
   const requests: Requests = new Requests({
     vin: VIN,
@@ -51,7 +59,7 @@ describe('a command that is asked for at the interface', () => {
     const { remoteActionId } = await requests.submit(lock);
     expect(remoteActionId).toMatch(/^[0-9a-f-]+$/);
     const asked = { remoteActionId, callbackId: 'c1', type: 'Doors', remote: lock.remote, createdAt: clock.now() };
-    expect(requests.get(remoteActionId)).toEqual({ ...asked, status: 'Accepted' });
+    expect(requests.get(remoteActionId)).toEqual({ ...asked, status: 'SentToVehicle' });
     await settle();
     expect(actuated).toEqual(['doors.lock']);
     expect(requests.all('c1')).toEqual([{ ...asked, status: 'Success' }]);
@@ -79,9 +87,11 @@ describe('a command that is asked for at the interface', () => {
   });
 
   test('is on disk when it is answered', async () => {
-    const { requests, document } = await setUp();
+    const { requests, memory } = await setUp();
     const { remoteActionId: id } = await requests.submit(lock);
-    expect(document.data.actions).toMatchObject([{ id, status: 'Accepted' }]);
+    const ledger = new Ledger(disk());
+    ledger.recall({ recall: (key) => memory.get(key) });
+    expect(ledger.find(id)).toMatchObject({ status: 'SentToVehicle' });
   });
 
   test('is the same as before when it has the same id, and is not carried out again', async () => {
@@ -103,7 +113,10 @@ describe('a command that is asked for at the interface', () => {
     const { signer } = await ownKey(directory, 'interface', ['Doors']);
     const receive = async (payload: Uint8Array): Promise<void> => {
       await remotes.receive(payload);
-      for (const report of reports.slice(told)) later.reported(report);
+      for (const report of reports.slice(told)) {
+        later.reported(report);
+        later.heard(report.remoteActionId);
+      }
     };
     const later: Requests = new Requests({ vin: VIN, clock: new VirtualClock(), signer, receive });
     const told = reports.length;
@@ -131,7 +144,7 @@ describe('a command that is asked for at the interface', () => {
     lost.requests.recall({ recall: (key) => kept.get(key) }, () => false);
     known.requests.recall({ recall: (key) => kept.get(key) }, (id) => id === 'abc-1');
     expect(lost.requests.get('abc-1')).toBeUndefined();
-    expect(known.requests.get('abc-1')).toMatchObject({ status: 'Accepted' });
+    expect(known.requests.get('abc-1')).toMatchObject({ status: 'SentToVehicle' });
   });
 
   test('only the newest are remembered', async () => {

@@ -15,6 +15,7 @@ import { Status } from '../../../agent/status.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import { type Command, type CommandBodyKind, encodeBody, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
+import { VigieError } from '../../../protocol/errors.ts';
 import type { ClockQuality } from '../../../protocol/schema/message.ts';
 import { type CommandKind, type RemoteReport, remoteTypes } from '../../../protocol/schema/remote.ts';
 import type { Theft } from '../../../protocol/schema/theft.ts';
@@ -133,6 +134,8 @@ export interface Setting {
   readonly quality?: ClockQuality;
   readonly document?: LedgerDocument & { data: LedgerData };
   readonly memory?: Map<string, unknown>;
+  /** Commits may be lost. */
+  readonly damaged?: boolean;
   readonly clock?: VirtualClock;
   readonly power?: Power;
   readonly limits?: Partial<Limits>;
@@ -162,6 +165,7 @@ export function carOf(setting: Setting = {}) {
   const periods: (Period | undefined)[] = [];
   let quality: ClockQuality = setting.quality ?? 'ntp';
   let theft = setting.theft;
+  let refuses = false;
   const slotOf = (path: string): Slot => slotByPath.get(path) as Slot;
   const see = (path: string, value: SlotValue): void => status.write(slotOf(path), value, clock.now());
   for (const [path, value] of Object.entries(parked)) {
@@ -182,12 +186,18 @@ export function carOf(setting: Setting = {}) {
         return [action, requires === undefined ? rule : { ...rule, requires }];
       }),
   );
+  // As the outbox does: the message and the copy of the ledger go to disk in one commit.
   const publisher: Publisher = {
     put: (_kind, body) => void reports.push(body as RemoteReport),
-    secure: async (_kind, body) => void reports.push(body as RemoteReport),
+    secure: async (_kind, body, options) => {
+      if (refuses && options?.durable === true) throw new VigieError('store.failed', 'no space left');
+      reports.push(body as RemoteReport);
+      if (refuses) throw new VigieError('store.failed', 'no space left');
+      for (const [key, value] of remotes.states()) memory.set(key, structuredClone(value));
+    },
     ...setting.publisher,
   };
-  const remotes = new Remotes({
+  const remotes: Remotes = new Remotes({
     vin: VIN,
     kinds: remoteKinds,
     rules: ownRules,
@@ -222,7 +232,7 @@ export function carOf(setting: Setting = {}) {
     tracker: { track: (period) => void periods.push(period) },
     channels,
     fed: new Set([...Object.keys(parked), ...(setting.feeds ?? [])]),
-    memory: { recall: (key) => memory.get(key) },
+    memory: { recall: (key) => memory.get(key), damaged: setting.damaged === true },
     waker: (at) => {
       setting.waker?.(at);
       return () => undefined;
@@ -265,6 +275,10 @@ export function carOf(setting: Setting = {}) {
       theft = origin === undefined ? undefined : { id: 't', createdAt: at, startedAt: at, state: true, origin };
     },
     stolen: () => theft,
+    /** From now on the disk takes no commit. */
+    refuse: () => {
+      refuses = true;
+    },
     /** Signs a command, gives it, and returns the states that it went through. */
     order: async (kind: CommandBodyKind, body: object, rest: Partial<Command> = {}): Promise<string[]> => {
       const from = reports.length;
