@@ -66,6 +66,8 @@ export class Outbox implements Publisher {
   /** A gap message could not be made or was refused: the next one is made later, not at once. */
   #gapsLater = false;
   #closed = false;
+  /** Messages made since the start: states of commands, and all others. */
+  readonly made = { remote: 0, other: 0 };
   /** By kind: the number of the newest message that the broker shall keep. */
   readonly #retained = new Map<string, number>();
 
@@ -181,6 +183,7 @@ export class Outbox implements Publisher {
     };
     if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);
+    this.made[kind === 'remote' ? 'remote' : 'other']++;
     const place = options.first === true ? 'first' : kind === 'gap' ? 'held' : 'line';
     this.#uncommitted.push({ queued: { class: priority, seq }, place, durable: options.durable === true });
     // For a gap message no room is made: there would be something to tell again.

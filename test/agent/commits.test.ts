@@ -1,0 +1,95 @@
+/** What goes to disk with the states of a command, and what soon after. */
+import { expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import type { OutboxStore } from '../../agent/ports.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { downTopic } from '../../protocol/topics.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { commandOf, signed, VIN, verifierOf } from './remotes/rig.ts';
+
+/** An agent over a disk whose commits have messages and states together. */
+async function setUp() {
+  const clock = new VirtualClock();
+  const memory = new KeptMemory();
+  const inner = memoryOutboxStore();
+  const store: OutboxStore = {
+    entries: () => inner.entries(),
+    reference: (priority, seq) => inner.reference(priority, seq),
+    load: (priority, seq) => inner.load(priority, seq),
+    nextSeq: (priority) => inner.nextSeq(priority),
+    get bytes() {
+      return inner.bytes;
+    },
+    append: (entry) => inner.append(entry),
+    acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
+    commit: async () => memory.commit(),
+  };
+  const agent = new Agent(
+    {
+      name: 'test',
+      sources: [],
+      constants: {},
+      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
+      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
+      commands: {},
+    },
+    {
+      clock,
+      records: new KeptRecords(),
+      memory,
+      log: new MemoryLog(),
+      store,
+      link: { connected: true, publish: async () => undefined },
+      actuator: { actions: new Set(), actuate: async () => undefined },
+      verifier: verifierOf(),
+      ledger: { data: emptyLedger, write: async () => undefined },
+    },
+    { vin: VIN, version: '1', boot: 1, limit: 1e9, quality: () => 'gnss', window: () => 100 },
+  );
+  agent.start();
+  agent.up();
+  await clock.settle(2_000, 100);
+  const command = (): void =>
+    agent.message(downTopic(VIN, 'remote'), signed(commandOf(clock, 'Doors', { state: 'Locked' })), undefined);
+  const drive = (kmh: number): void => agent.status.write(slotByPath.get('kinetic.speed') as Slot, kmh, clock.now());
+  const speed = (): unknown => (memory.recall('status/kinetic') as { kinetic?: { speed?: unknown } })?.kinetic?.speed;
+  const commands = (): number => (memory.recall('remotes') as { places: number[] }).places.length;
+  return { agent, clock, command, drive, speed, commands };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('a command does not wait until recorders are asked; their turn comes within a group', async () => {
+  const { clock, command, drive, speed, commands } = await setUp();
+  drive(50);
+  command();
+  await turn();
+  expect([commands(), speed()]).toEqual([1, undefined]);
+  await clock.settle(100);
+  expect(speed()).toBe(50);
+});
+
+test('however many commands come, recorders are asked ten times a second', async () => {
+  const { clock, command, drive, speed, commands } = await setUp();
+  drive(50);
+  for (let n = 1; n <= 10; n++) {
+    command();
+    await turn();
+    expect(commands()).toBe(n);
+    clock.advance(10);
+  }
+  expect(speed()).toBe(50);
+});
+
+test('what an agent that ends has just seen is kept', async () => {
+  const { agent, command, drive, speed } = await setUp();
+  command();
+  await turn();
+  drive(50);
+  await agent.stop();
+  expect(speed()).toBe(50);
+});
