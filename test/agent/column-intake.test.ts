@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BEGIN, ENTRY_SIZE, FRAME, LIST, REPEATED, Readings, STEP } from '../../adapters/can/dbc/readings.ts';
+import {
+  BEGIN,
+  ENTRY_SIZE,
+  FRAME,
+  GROUP_SHIFT,
+  GROUP_SIZE,
+  LIST,
+  PLACE,
+  REPEATED,
+  Readings,
+  STEP,
+} from '../../adapters/can/dbc/readings.ts';
 import { Channels } from '../../agent/channels.ts';
 import { intakeOf } from '../../agent/column-intake.ts';
 import { Mapping } from '../../agent/mapping.ts';
@@ -63,16 +74,15 @@ class ScriptedDecoder implements FrameDecoder {
     readings.count = frames.length;
     let end = 0;
     for (const [i, { list, values, fewer }] of frames.entries()) {
-      const entry = i * ENTRY_SIZE;
       const signals = lists[list] as number[];
-      readings.entries[entry + FRAME] = i;
-      readings.entries[entry + LIST] = list;
-      if (fewer) {
-        readings.fewer.push(signals.slice(0, -1));
-        readings.entries[entry + LIST] = -readings.fewer.length;
-      }
-      readings.entries[entry + BEGIN] = values === undefined ? REPEATED : end;
-      readings.entries[entry + STEP] = 1;
+      if (fewer) readings.fewer.push(signals.slice(0, -1));
+      const group = i * GROUP_SIZE;
+      readings.groups[group + LIST] = fewer ? -readings.fewer.length : list;
+      readings.groups[group + BEGIN] = values === undefined ? REPEATED : end;
+      readings.groups[group + STEP] = 1;
+      readings.entries[i * ENTRY_SIZE + FRAME] = i;
+      // Each frame is a group; one that repeats a whole frame needs none.
+      readings.entries[i * ENTRY_SIZE + PLACE] = values === undefined && !fewer ? -1 - list : i << GROUP_SHIFT;
       if (values === undefined) continue;
       readings.reserve(end + 2);
       for (const value of values) {

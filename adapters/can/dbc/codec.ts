@@ -1,11 +1,12 @@
 import { BIT_RATE_SWITCH, FD, type MessageCodec, type NamedFrame } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
-import { Halves, load, operation, REGISTERS, rawOf } from './extraction.ts';
+import { Halves, load, operation, rawOf } from './extraction.ts';
 import { selects } from './frame-reader.ts';
 import { bytesNeeded, readable, readBits, writeBits } from './layout.ts';
 import { type BoundDatabase, MessageIndex } from './matching.ts';
 import { nearest } from './nearest.ts';
+import { REGISTERS } from './operation.ts';
 import { rawValue } from './raw-value.ts';
 
 /** Payload lengths a CAN FD frame can have beyond 8 (ISO 11898-1, DLC 9 to 15). */

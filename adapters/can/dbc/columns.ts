@@ -7,10 +7,10 @@
  * what a turn costs is the turning. Sums of integers end in `| 0`, which spares a test for overflow.
  */
 import type { DecodeTables } from './decode-tables.ts';
+import { Halves, rawOf } from './extraction.ts';
 import {
   BIG,
   DOWN,
-  Halves,
   KIND,
   LEFT,
   LITTLE,
@@ -18,16 +18,24 @@ import {
   OTHER,
   REGISTERS,
   RIGHT,
-  rawOf,
   SIGNED,
   SIGNED_PAIR,
   STRIDE,
   UNSIGNED,
   UNSIGNED_PAIR,
   WORD,
-} from './extraction.ts';
-import type { Readings } from './readings.ts';
-import { BIG_HIGH, BIG_LOW, BIG_ROWS, COUNT, ENTRY, HIGH, LOW, MOST_WAITING, ROW, ROWS } from './slots.ts';
+} from './operation.ts';
+import {
+  BEGIN,
+  GROUP_SHIFT,
+  GROUP_SIZE,
+  MOST_WAITING,
+  LIST as OF_GROUP,
+  type Readings,
+  STEP,
+  WAITING,
+} from './readings.ts';
+import { BIG_HIGH, BIG_LOW, BIG_ROWS, HIGH, LIST, LOW, NEXT, ROW, ROWS, RUN } from './slot-record.ts';
 
 export class ColumnDecoder {
   readonly #registers = new Int32Array(REGISTERS);
@@ -39,11 +47,16 @@ export class ColumnDecoder {
    * afterwards none wait. Returns where the next values may begin.
    */
   decode(records: Int32Array, record: number, tables: DecodeTables, readings: Readings, begin: number): number {
-    const count = records[record + COUNT]!;
+    const latest = records[record + NEXT]! - 1;
+    const count = (latest & WAITING) + 1;
+    const group = (latest >>> GROUP_SHIFT) * GROUP_SIZE;
     const first = records[record + ROW]!;
     const rows = records[record + ROWS]!;
     readings.reserve(begin + rows * count);
-    locate(records, record + ENTRY, count, readings.entries, begin);
+    const { groups } = readings;
+    groups[group + OF_GROUP] = records[record + LIST]!;
+    groups[group + BEGIN] = begin;
+    groups[group + STEP] = count;
     if (records[record + BIG_ROWS] !== 0) this.#swap(records, record, count);
     const { operations, scales } = tables;
     const { values, raws } = readings;
@@ -69,7 +82,9 @@ export class ColumnDecoder {
         } else signedPair(records, from, to, left, other, down, right, values, raws, shift, factor, offset);
       } else this.#other(records, record, count, operations, at, values, raws, place, factor, offset);
     }
-    records[record + COUNT] = 0;
+    records[record + LOW] = records[record + LOW + count]!;
+    records[record + HIGH] = records[record + HIGH + count]!;
+    records[record + NEXT] = 0;
     return place;
   }
 
@@ -78,11 +93,10 @@ export class ColumnDecoder {
     const { buffer, byteOffset, byteLength } = records;
     if (this.#view.buffer !== buffer) this.#view = new DataView(buffer, byteOffset, byteLength);
     const view = this.#view;
-    const words = HIGH - LOW;
-    const swapped = BIG_LOW - LOW;
-    for (let i = record + LOW; i < record + LOW + count; i = (i + 1) | 0) {
-      records[i + swapped] = view.getInt32(i << 2, false);
-      records[i + swapped + words] = view.getInt32((i + words) << 2, false);
+    for (let i = 0; i < count; i = (i + 1) | 0) {
+      const place = record + LOW + 1 + i;
+      records[record + BIG_LOW + i] = view.getInt32(place << 2, false);
+      records[record + BIG_HIGH + i] = view.getInt32((place + RUN) << 2, false);
     }
   }
 
@@ -101,8 +115,8 @@ export class ColumnDecoder {
   ): void {
     const registers = this.#registers;
     for (let i = 0; i < count; i++) {
-      registers[LITTLE] = records[record + LOW + i]!;
-      registers[LITTLE + 1] = records[record + HIGH + i]!;
+      registers[LITTLE] = records[record + LOW + 1 + i]!;
+      registers[LITTLE + 1] = records[record + HIGH + 1 + i]!;
       registers[BIG] = records[record + BIG_LOW + i]!;
       registers[BIG + 1] = records[record + BIG_HIGH + i]!;
       const raw = rawOf(registers, operations, operation, this.#halves);
@@ -112,18 +126,9 @@ export class ColumnDecoder {
   }
 }
 
-/** Where in a record the run of a word of the first eight bytes is. */
+/** Where in a record the words of waiting frames begin, by which word of the first eight bytes it is. */
 function runOf(word: number): number {
-  return word >= BIG ? BIG_LOW + (word - BIG) * MOST_WAITING : LOW + word * MOST_WAITING;
-}
-
-/** Says in each entry where its values are. */
-function locate(records: Int32Array, from: number, count: number, entries: Int32Array, begin: number): void {
-  for (let i = 0; i < count; i = (i + 1) | 0) {
-    const entry = records[(from + i) | 0]!;
-    entries[(entry + 2) | 0] = (begin + i) | 0;
-    entries[(entry + 3) | 0] = count;
-  }
+  return word >= BIG ? BIG_LOW + (word - BIG) * MOST_WAITING : LOW + 1 + word * RUN;
 }
 
 /*

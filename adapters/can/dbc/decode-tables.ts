@@ -5,8 +5,11 @@
  * Numbers used together lie together in one array: each array costs its own checks in the loops.
  */
 import type { Signal } from './database.ts';
-import { operation, STRIDE } from './extraction.ts';
+import { operation } from './extraction.ts';
 import { bytesNeeded } from './layout.ts';
+import { STRIDE } from './operation.ts';
+import { type Selector, selectorOf } from './selector.ts';
+import { NEVER_ENOUGH } from './slot-record.ts';
 
 /** A signal and its index in the list of wanted signals. */
 export interface Wanted {
@@ -22,11 +25,10 @@ export const PLAN = 4;
 /** The plan's first row, and the row after its last. */
 export const FIRST = 0;
 export const END = 1;
-/** Bytes with which every row is in the payload; beyond any payload when rows depend on others. */
+/** Bytes with which every row is in the payload; beyond any payload when rows depend on others in more than one way. */
 export const PLAIN = 2;
 /** 1 when some rows are of Motorola order, else 0. */
 export const SWAPPED = 3;
-const never = 65;
 
 /** The column with `more` from `count` on; with twice the room when there is too little, so that many plans cost no more each. */
 function extended<T extends Int32Array | Float64Array>(
@@ -50,6 +52,8 @@ export class DecodeTables {
   plans = new Int32Array(0);
   /** Per plan: the wanted signals of all its rows. */
   readonly signals: (readonly number[])[] = [];
+  /** Per plan: where the one multiplexor lies by which rows are selected; undefined when it takes more, or nothing. */
+  readonly selectors: (Selector | undefined)[] = [];
 
   /** Per row: its wanted signal, or UNWANTED. */
   indexes = new Int32Array(0);
@@ -70,6 +74,8 @@ export class DecodeTables {
 
   #rows = 0;
   #planned = 0;
+  /** Plans of {@link select}, by the plan they are of and the rows they have. */
+  readonly #selected = new Map<string, number>();
 
   get rows(): number {
     return this.#rows;
@@ -116,11 +122,73 @@ export class DecodeTables {
     }
 
     const swapped = rows.some(({ signal }) => signal.byteOrder === 'big') ? 1 : 0;
-    const plain = selected ? never : Math.max(...needs);
+    const selector = selected ? selectorOf(rows.map(({ signal }) => signal)) : undefined;
+    const plain = selected && selector === undefined ? NEVER_ENOUGH : Math.max(...needs);
+    return this.#plan(start, plain, swapped, selector);
+  }
+
+  /** Of a plan with a selector, the plan of what is wanted when the multiplexor has this raw value. */
+  select(plan: number, raw: number): number {
+    const end = this.plans[plan + END]!;
+    const rows: number[] = [];
+    for (let row = this.plans[plan + FIRST]!; row < end; row++) {
+      const parent = this.parents[row]!;
+      if (this.indexes[row] !== UNWANTED && (parent < 0 || this.selects(row, parent, raw))) rows.push(row);
+    }
+    const key = `${plan} ${rows.join()}`;
+    let selected = this.#selected.get(key);
+    if (selected === undefined) {
+      selected = this.#copy(rows, this.plans[plan + SWAPPED]!);
+      this.#selected.set(key, selected);
+    }
+    return selected;
+  }
+
+  /** A plan of rows that are there, in which none depends on another. */
+  #copy(rows: readonly number[], swapped: number): number {
+    const start = this.rows;
+    const operations = rows.flatMap((row) => [...this.operations.subarray(row * STRIDE, (row + 1) * STRIDE)]);
+    const scales = rows.flatMap((row) => [this.scales[row * 2]!, this.scales[row * 2 + 1]!]);
+    const needs = rows.map((row) => this.needs[row]!);
+    this.indexes = extended(
+      this.indexes,
+      start,
+      rows.map((row) => this.indexes[row]!),
+      Int32Array,
+    );
+    this.scales = extended(this.scales, 2 * start, scales, Float64Array);
+    this.operations = extended(this.operations, STRIDE * start, operations, Int32Array);
+    this.needs = extended(this.needs, start, needs, Int32Array);
+    this.parents = extended(
+      this.parents,
+      start,
+      rows.map(() => -1),
+      Int32Array,
+    );
+    this.wraps = extended(
+      this.wraps,
+      start,
+      rows.map(() => 0),
+      Float64Array,
+    );
+    this.selections = extended(
+      this.selections,
+      2 * start,
+      rows.flatMap(() => [1, 0]),
+      Float64Array,
+    );
+    this.ranges.push(...rows.map(() => undefined));
+    this.#rows += rows.length;
+    return this.#plan(start, Math.max(0, ...needs), swapped, undefined);
+  }
+
+  /** A plan of the rows from `start` on. */
+  #plan(start: number, plain: number, swapped: number, selector: Selector | undefined): number {
     const plan = this.#planned;
-    this.plans = extended(this.plans, plan, [start, start + rows.length, plain, swapped], Int32Array);
+    this.plans = extended(this.plans, plan, [start, this.rows, plain, swapped], Int32Array);
     this.#planned += PLAN;
-    this.signals.push(rows.flatMap((row) => (row.index === UNWANTED ? [] : [row.index])));
+    this.signals.push([...this.indexes.subarray(start, this.rows)].filter((index) => index !== UNWANTED));
+    this.selectors.push(selector);
     return plan;
   }
 

@@ -3,26 +3,42 @@ import { ColumnDecoder } from './columns.ts';
 import { DecodeTables } from './decode-tables.ts';
 import { longestPayload } from './layout.ts';
 import type { BoundDatabase } from './matching.ts';
-import { BEGIN, ENTRY_SIZE, FRAME, LIST, REPEATED, Readings, STEP } from './readings.ts';
+import {
+  BEGIN,
+  ENTRY_SIZE,
+  FRAME,
+  GROUP_SHIFT,
+  GROUP_SIZE,
+  LIST as OF_GROUP,
+  PLACE,
+  REPEATED,
+  Readings,
+  STEP,
+  WAITING,
+} from './readings.ts';
 import { RowDecoder, type ShortCounts } from './row-decoder.ts';
 import {
-  type BusSlots,
-  COUNT,
+  BRANCHES,
   ENOUGH,
-  ENTRY,
+  FEWER,
   HIGH,
   LAST,
-  LAST_HIGH,
-  LAST_LOW,
+  LENGTH,
   LINK,
+  LIST,
   LOW,
-  MOST_WAITING,
+  NEXT,
+  NO_LENGTH,
   NO_SLOT,
   RECORD,
-  Slots,
-  TAIL,
+  SELECTED,
+  SELECTOR_MASK,
+  SELECTOR_SHIFT,
+  SELECTOR_WORD,
   UNLINKED,
-} from './slots.ts';
+  UNSEEN,
+} from './slot-record.ts';
+import { type BusSlots, Slots, TAIL } from './slots.ts';
 import { type UnknownSignal, unknownSignals, type WantedSignal } from './wanted.ts';
 
 /** What was seen since the decoder was made. */
@@ -32,12 +48,6 @@ export interface DecodeCounts extends ShortCounts {
   /** Of these, equal to the one before of their identifier. */
   repeated: number;
 }
-
-/** An identifier not looked up yet, as opposed to looked up and of no interest. */
-const UNSEEN = -2;
-/** In BEGIN until the batch is decoded: a frame that does not wait, for it may lack rows or is a long one. */
-const ALONE = -2;
-const ALONE_REPEATED = -3;
 
 /**
  * Takes the wanted signals out of frames by tables built beforehand. A frame equal to the last one of its
@@ -58,11 +68,10 @@ export class DbcDecoder implements FrameDecoder {
   readonly #rows: RowDecoder;
   /** Of the payloads of the batch. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Numbers written into the entries, and values into the columns. */
+  /** Numbers written into the entries, groups begun, and values in the columns. */
   #filled = 0;
+  #groups = 0;
   #valued = 0;
-  /** Entries of frames that do not wait. */
-  #alone = 0;
   #repeated = 0;
   /** The record in which frames began to wait last; the others follow by LINK. */
   #linked = -1;
@@ -93,8 +102,8 @@ export class DbcDecoder implements FrameDecoder {
     readings.clear(count);
     readings.lists = this.#slots.signals;
     this.#filled = 0;
+    this.#groups = 0;
     this.#valued = 0;
-    this.#alone = 0;
     this.#repeated = 0;
     this.#linked = -1;
     this.#full = -1;
@@ -113,7 +122,6 @@ export class DbcDecoder implements FrameDecoder {
       if (!whole) this.#slots.forget();
     }
     readings.count = this.#filled / ENTRY_SIZE;
-    if (this.#alone > 0) this.#decodeAlone(batch);
     this.counts.frames += readings.count;
     this.counts.repeated += this.#repeated;
     return readings;
@@ -126,91 +134,81 @@ export class DbcDecoder implements FrameDecoder {
    */
 
   /**
-   * Finds the frames that carry something wanted, among those with 11-bit identifiers seen before and one to eight
-   * bytes, compares each with the last of its identifier and lets those that differ wait to be decoded.
+   * Finds the frames that carry something wanted, among those with 11-bit identifiers that have the length of the one
+   * before, compares each with it and lets those that differ wait to be decoded.
    * @returns the first frame that is of another kind, or the next one when a record is full.
    */
   #selectClassic(batch: FrameBatch, start: number): number {
-    // What lies where in records (slots.ts) and entries (readings.ts): constants of another module are variables to
-    // the compiler, these are not.
-    const lastLow = 1;
-    const lastHigh = 2;
-    const enough = 3;
-    const waits = 4;
-    const link = 5;
-    const number = 9;
-    const lowRun = 16;
-    const highRun = 44;
-    const entryRun = 128;
-    const most = 28;
-    const { count, id, bus, length, offset } = batch;
+    const { id, bus, length, offset } = batch;
+    const count = batch.count | 0;
     const view = this.#view;
     const { entries } = this.#readings;
-    const { records } = this.#slots;
+    const { records, branches } = this.#slots;
     const standard = this.#standard;
-    const known = standard.length;
-    let linked = this.#linked;
-    let filled = this.#filled;
-    let alone = 0;
+    const known = standard.length | 0;
+    let linked = this.#linked | 0;
+    let filled = this.#filled | 0;
+    let groups = this.#groups | 0;
     let repeated = 0;
-    let i = start;
+    let i = start | 0;
     for (; i < count; i = (i + 1) | 0) {
       const identifier = id[i]! | 0;
       if (identifier >>> 11 !== 0) break;
       const place = (bus[i]! << 11) | identifier;
       if (place >= known) break;
       const record = standard[place]!;
-      if (record === NO_SLOT) continue;
-      const bytes = length[i]!;
-      // One to eight bytes; a payload of none may lie where the batch ends.
-      if (record === UNSEEN || (bytes - 1) >>> 0 > 7) break;
+      if (record < 0) {
+        if (record === NO_SLOT) continue;
+        break;
+      }
+      if (length[i]! !== records[(record + LENGTH) | 0]!) break;
       // Payloads are padded to eight bytes, so both words are always there.
       const from = offset[i]!;
       const low = view.getInt32(from, true);
       const high = view.getInt32((from + 4) | 0, true);
-      const differs =
-        (records[record]! ^ bytes) |
-        (records[(record + lastLow) | 0]! ^ low) |
-        (records[(record + lastHigh) | 0]! ^ high);
+      let next = records[(record + NEXT) | 0]!;
+      let last = (record + (next & WAITING)) | 0;
       entries[filled] = i;
-      entries[(filled + 1) | 0] = records[(record + number) | 0]!;
-      const entry = filled;
-      filled = (filled + 4) | 0;
-      if (bytes < records[(record + enough) | 0]!) {
-        records[record] = bytes;
-        records[(record + lastLow) | 0] = low;
-        records[(record + lastHigh) | 0] = high;
-        entries[(entry + 2) | 0] = differs === 0 ? ALONE_REPEATED : ALONE;
-        alone = (alone + 1) | 0;
-        continue;
-      }
-      if (differs === 0) {
-        entries[(entry + 2) | 0] = REPEATED;
+      if (records[(last + LOW) | 0]! === low && records[(last + HIGH) | 0]! === high) {
+        entries[(filled + 1) | 0] = ~records[(record + LIST) | 0]!;
+        filled = (filled + 2) | 0;
         repeated = (repeated + 1) | 0;
         continue;
       }
-      records[record] = bytes;
-      records[(record + lastLow) | 0] = low;
-      records[(record + lastHigh) | 0] = high;
-      const before = records[(record + waits) | 0]!;
-      if (before === 0 && records[(record + link) | 0] === UNLINKED) {
-        records[(record + link) | 0] = linked;
-        linked = record;
+      let into = record;
+      if (next === BRANCHES) {
+        const word = records[(record + SELECTOR_WORD) | 0]! === 0 ? low : high;
+        const value = (word >>> records[(record + SELECTOR_SHIFT) | 0]!) & records[(record + SELECTOR_MASK) | 0]!;
+        into = branches[(records[(record + SELECTED) | 0]! + value) | 0]!;
+        if (into < 0) break;
+        records[(record + LOW) | 0] = low;
+        records[(record + HIGH) | 0] = high;
+        records[(record + LIST) | 0] = records[(into + LIST) | 0]!;
+        next = records[(into + NEXT) | 0]!;
+        last = (into + (next & WAITING)) | 0;
       }
-      const at = (record + before) | 0;
-      records[(at + lowRun) | 0] = low;
-      records[(at + highRun) | 0] = high;
-      records[(at + entryRun) | 0] = entry;
-      records[(record + waits) | 0] = (before + 1) | 0;
-      if (before === most - 1) {
-        this.#full = record;
+      if ((next & WAITING) === 0) {
+        next = groups << GROUP_SHIFT;
+        groups = (groups + 1) | 0;
+        if (records[(into + LINK) | 0]! === UNLINKED) {
+          records[(into + LINK) | 0] = linked;
+          linked = into;
+        }
+      }
+      entries[(filled + 1) | 0] = next;
+      filled = (filled + 2) | 0;
+      records[(last + (LOW + 1)) | 0] = low;
+      records[(last + (HIGH + 1)) | 0] = high;
+      records[(into + NEXT) | 0] = (next + 1) | 0;
+      if ((next & WAITING) === WAITING) {
+        this.#full = into;
         i = (i + 1) | 0;
         break;
       }
     }
     this.#linked = linked;
     this.#filled = filled;
-    this.#alone += alone;
+    this.#groups = groups;
     this.#repeated += repeated;
     return i;
   }
@@ -219,11 +217,12 @@ export class DbcDecoder implements FrameDecoder {
   #selectOthers(batch: FrameBatch, start: number): number {
     const { count, id, bus, length, offset } = batch;
     const view = this.#view;
+    const { entries } = this.#readings;
     let i = start;
     for (; i < count && this.#full < 0; i++) {
       const identifier = id[i]! | 0;
       const bytes = length[i]!;
-      if (identifier >>> 11 === 0 && bytes > 0 && bytes <= 8 && i > start) break;
+      if (identifier >>> 11 === 0 && i > start) break;
       if ((identifier & (REMOTE | ERROR)) !== 0 || (identifier >= 0 && identifier >>> 11 !== 0)) continue;
       const on = this.#byBus[bus[i]!] ?? this.#prepare(bus[i]!);
       let slot = identifier < 0 ? on.extended.get(identifier & 0x1fff_ffff, UNSEEN) : on.standard[identifier]!;
@@ -232,43 +231,57 @@ export class DbcDecoder implements FrameDecoder {
       const { records } = this.#slots;
       const record = slot * RECORD;
       const from = offset[i]!;
+      // A payload of no bytes may lie where the batch ends.
       const low = bytes === 0 ? 0 : view.getInt32(from, true);
       const high = bytes === 0 ? 0 : view.getInt32(from + 4, true);
-      let differs =
-        (records[record + LAST]! ^ bytes) | (records[record + LAST_LOW]! ^ low) | (records[record + LAST_HIGH]! ^ high);
-      records[record + LAST] = bytes;
-      records[record + LAST_LOW] = low;
-      records[record + LAST_HIGH] = high;
+      const last = record + (records[record + NEXT]! & WAITING);
+      let differs = (records[record + LAST]! ^ bytes) | (records[last + LOW]! ^ low) | (records[last + HIGH]! ^ high);
       if (bytes > 8) differs |= this.#tailDiffers(view, from, bytes, slot);
       const entry = this.#filled;
       this.#filled += ENTRY_SIZE;
-      const { entries } = this.#readings;
       entries[entry + FRAME] = i;
-      entries[entry + LIST] = slot;
-      if (bytes < records[record + ENOUGH]! || bytes > 8) {
-        entries[entry + BEGIN] = differs === 0 ? ALONE_REPEATED : ALONE;
-        this.#alone++;
-      } else if (differs === 0) {
-        entries[entry + BEGIN] = REPEATED;
+      if (differs === 0) {
         this.#repeated++;
-      } else this.#wait(record, low, high, entry);
+        const list = records[record + LIST]!;
+        entries[entry + PLACE] = list === FEWER ? this.#group(this.#fewer(slot), REPEATED, 0) : -1 - list;
+        continue;
+      }
+      const waits = bytes >= records[record + ENOUGH]! && bytes > 0 && bytes <= 8;
+      records[record + LAST] = bytes;
+      records[record + LENGTH] = waits ? bytes : NO_LENGTH;
+      entries[entry + PLACE] = waits ? this.#wait(record, low, high) : this.#decodeAlone(batch, i, slot, low, high);
     }
     return i;
   }
 
-  /** Puts a frame into the record of its slot, to be decoded with others. */
-  #wait(record: number, low: number, high: number, entry: number): void {
-    const { records } = this.#slots;
-    const before = records[record + COUNT]!;
-    if (records[record + LINK] === UNLINKED) {
-      records[record + LINK] = this.#linked;
-      this.#linked = record;
+  /** Puts a frame into the record where it belongs, to be decoded with others, and returns its place. */
+  #wait(record: number, low: number, high: number): number {
+    let into = record;
+    let { records } = this.#slots;
+    if (records[record + NEXT] === BRANCHES) {
+      const word = records[record + SELECTOR_WORD] === 0 ? low : high;
+      const value = (word >>> records[record + SELECTOR_SHIFT]!) & records[record + SELECTOR_MASK]!;
+      into = this.#slots.branch(record, value);
+      records = this.#slots.records;
+      records[record + LOW] = low;
+      records[record + HIGH] = high;
+      records[record + LIST] = records[into + LIST]!;
+    } else records[record + LIST] = record / RECORD;
+    let next = records[into + NEXT]!;
+    const last = into + (next & WAITING);
+    if ((next & WAITING) === 0) {
+      next = this.#groups << GROUP_SHIFT;
+      this.#groups++;
+      if (records[into + LINK] === UNLINKED) {
+        records[into + LINK] = this.#linked;
+        this.#linked = into;
+      }
     }
-    records[record + LOW + before] = low;
-    records[record + HIGH + before] = high;
-    records[record + ENTRY + before] = entry;
-    records[record + COUNT] = before + 1;
-    if (before === MOST_WAITING - 1) this.#full = record;
+    records[last + LOW + 1] = low;
+    records[last + HIGH + 1] = high;
+    records[into + NEXT] = next + 1;
+    if ((next & WAITING) === WAITING) this.#full = into;
+    return next;
   }
 
   /** Compares what a payload has beyond eight bytes with the last of its slot, and keeps it; 0 when it is equal. */
@@ -292,41 +305,42 @@ export class DbcDecoder implements FrameDecoder {
   #drainAll(): void {
     const { records } = this.#slots;
     for (let record = this.#linked; record >= 0; ) {
-      if (records[record + COUNT] !== 0) this.#drain(record);
+      if ((records[record + NEXT]! & WAITING) !== 0) this.#drain(record);
       const next = records[record + LINK]!;
       records[record + LINK] = UNLINKED;
       record = next;
     }
   }
 
-  /** Decodes, in their order, the frames that did not wait. */
-  #decodeAlone(batch: FrameBatch): void {
-    const readings = this.#readings;
-    const { entries, fewer } = readings;
-    const { carried } = this.#slots;
-    for (let entry = 0; entry < this.#filled; entry += ENTRY_SIZE) {
-      const begin = entries[entry + BEGIN]!;
-      if (begin !== ALONE && begin !== ALONE_REPEATED) continue;
-      const slot = entries[entry + LIST]!;
-      if (begin === ALONE) {
-        carried[slot] = this.#rows.decodeFrame(
-          this.#view,
-          batch,
-          entries[entry + FRAME]!,
-          slot,
-          readings,
-          this.#valued,
-        );
-        entries[entry + BEGIN] = this.#valued;
-        entries[entry + STEP] = 1;
-        this.#valued += carried[slot].length;
-      } else {
-        entries[entry + BEGIN] = REPEATED;
-        this.#repeated++;
-      }
-      fewer.push(carried[slot]!);
-      entries[entry + LIST] = -fewer.length;
-    }
+  /** Decodes a frame that may lack rows, or is a long one, and returns its place. */
+  #decodeAlone(batch: FrameBatch, frame: number, slot: number, low: number, high: number): number {
+    const { records, carried } = this.#slots;
+    const record = slot * RECORD;
+    if ((records[record + NEXT]! & WAITING) !== 0) this.#drain(record);
+    records[record + LOW] = low;
+    records[record + HIGH] = high;
+    records[record + LIST] = FEWER;
+    const begin = this.#valued;
+    carried[slot] = this.#rows.decodeFrame(this.#view, batch, frame, slot, this.#readings, begin);
+    this.#valued += carried[slot].length;
+    return this.#group(this.#fewer(slot), begin, 1);
+  }
+
+  /** Number of a list of this batch: what the last frame of the slot carried. */
+  #fewer(slot: number): number {
+    const { fewer } = this.#readings;
+    fewer.push(this.#slots.carried[slot]!);
+    return -fewer.length;
+  }
+
+  /** Begins a group of one frame and returns the place of the frame. */
+  #group(list: number, begin: number, step: number): number {
+    const { groups } = this.#readings;
+    const group = this.#groups++;
+    groups[group * GROUP_SIZE + OF_GROUP] = list;
+    groups[group * GROUP_SIZE + BEGIN] = begin;
+    groups[group * GROUP_SIZE + STEP] = step;
+    return group << GROUP_SHIFT;
   }
 
   /** A bus of which nothing was seen yet. */

@@ -1,8 +1,9 @@
 import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
 import type { Message, Signal } from './database.ts';
-import { Halves, KIND, load, operation, REGISTERS, rawOf, WIDE } from './extraction.ts';
+import { Halves, load, operation, rawOf } from './extraction.ts';
 import { bytesNeeded, readable } from './layout.ts';
 import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
+import { KIND, REGISTERS, WIDE } from './operation.ts';
 
 /** A frame with its name and every signal it carries, physical. */
 export interface ReadFrame {

@@ -1,13 +1,27 @@
-/** What the frames of one batch said, as columns that are filled again for the next batch. */
+/**
+ * What the frames of one batch said, as columns that are filled again for the next batch. This file imports no values,
+ * for the reason that slot-record.ts gives.
+ */
 import type { BatchReadings, FrameBatch, ReadingSink } from '../../../agent/ports.ts';
 
-/** Numbers of one entry: the frame, its list of signals, where its values begin and how far apart they are. */
+/** Frames that are decoded together, a group, at most; the bits of a number below that, and how many those are. */
+export const MOST_WAITING = 32;
+export const WAITING = 31;
+export const GROUP_SHIFT = 5;
+/** Numbers of one entry: the frame, and where its values are. */
 export const FRAME = 0;
-export const LIST = 1;
-export const BEGIN = 2;
-export const STEP = 3;
-export const ENTRY_SIZE = 4;
-/** In BEGIN: the frame equals the last of its identifier. */
+/**
+ * The group in which the frame was decoded << GROUP_SHIFT | which of the group it is; below 0 when the frame
+ * equals the last of its identifier: -1 - the list of its signals.
+ */
+export const PLACE = 1;
+export const ENTRY_SIZE = 2;
+/** Numbers of one group: list of signals, where the values of its first frame begin, and how far apart they are. */
+export const LIST = 0;
+export const BEGIN = 1;
+export const STEP = 2;
+export const GROUP_SIZE = 4;
+/** As where values begin: the frame equals the last of its identifier. */
 export const REPEATED = -1;
 
 export class Readings implements BatchReadings {
@@ -19,41 +33,48 @@ export class Readings implements BatchReadings {
   raws: Float64Array = new Float64Array(0);
   /** For whoever fills this. */
   entries: Int32Array = new Int32Array(0);
+  groups: Int32Array = new Int32Array(0);
   /** Lists by slot, and after them, as negative numbers from -1 down, those of frames that carried fewer signals. */
   lists: readonly (readonly number[])[] = [];
   readonly fewer: (readonly number[])[] = [];
 
   /** Index in the batch of the `i`th frame. */
   frame(i: number): number {
-    return this.entries[i * 4]!;
+    return this.entries[i * ENTRY_SIZE]!;
   }
 
   /** Number of its list of signals; negative in frames that carried fewer than others of their identifier. */
   list(i: number): number {
-    return this.entries[i * 4 + 1]!;
+    const place = this.entries[i * ENTRY_SIZE + PLACE]!;
+    return place < 0 ? -1 - place : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + LIST]!;
   }
 
   /** The wanted signals it carried, as indexes of the decoder's list. */
   signals(i: number): readonly number[] {
-    const list = this.entries[i * 4 + 1]!;
+    const list = this.list(i);
     return list >= 0 ? this.lists[list]! : this.fewer[-1 - list]!;
   }
 
   /** Where the value of its first signal is; {@link REPEATED} when all values are those of the frame before. */
   begin(i: number): number {
-    return this.entries[i * 4 + 2]!;
+    const place = this.entries[i * ENTRY_SIZE + PLACE]!;
+    return place < 0 ? REPEATED : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + BEGIN]! + (place & WAITING);
   }
 
   /** How far the value of the next signal is from that of the one before. */
   step(i: number): number {
-    return this.entries[i * 4 + 3]!;
+    const place = this.entries[i * ENTRY_SIZE + PLACE]!;
+    return place < 0 ? 0 : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + STEP]!;
   }
 
   /** Makes room for the entries of a batch, of which nothing is known yet. */
   clear(frames: number): void {
     this.count = 0;
     this.fewer.length = 0;
-    if (this.entries.length < frames * ENTRY_SIZE) this.entries = new Int32Array(frames * ENTRY_SIZE);
+    if (this.entries.length < frames * ENTRY_SIZE) {
+      this.entries = new Int32Array(frames * ENTRY_SIZE);
+      this.groups = new Int32Array(frames * GROUP_SIZE);
+    }
   }
 
   /** Makes room for values up to `end`. */
@@ -73,8 +94,8 @@ export class Readings implements BatchReadings {
     for (let i = 0; i < count; i++) {
       const when = at[this.frame(i)]!;
       const signals = this.signals(i);
-      let from = this.begin(i);
       if (signals.length === 0) continue;
+      let from = this.begin(i);
       if (from === REPEATED) {
         sink.alive(signals, when);
         continue;

@@ -1,8 +1,10 @@
 import type { FrameBatch } from '../../../agent/ports.ts';
 import { type DecodeTables, UNWANTED } from './decode-tables.ts';
-import { Halves, loadPadded, REGISTERS, rawOf, STRIDE } from './extraction.ts';
+import { Halves, loadPadded, rawOf } from './extraction.ts';
+import { REGISTERS, STRIDE } from './operation.ts';
 import type { Readings } from './readings.ts';
-import { RECORD, ROW, ROWS, type Slots } from './slots.ts';
+import { RECORD, ROW, ROWS } from './slot-record.ts';
+import type { Slots } from './slots.ts';
 
 export interface ShortCounts {
   /** Frames that were new but too short for at least one wanted signal. */

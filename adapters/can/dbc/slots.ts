@@ -8,6 +8,28 @@ import { type DecodeTables, END, FIRST, PLAIN, PLAN, SWAPPED, type Wanted } from
 import { IdentifierMap } from './identifier-map.ts';
 import { longestPayload, readable } from './layout.ts';
 import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
+import type { Selector } from './selector.ts';
+import {
+  BIG_ROWS,
+  BRANCHES,
+  ENOUGH,
+  LAST,
+  LENGTH,
+  LINK,
+  LIST,
+  NEVER_ENOUGH,
+  NEXT,
+  NO_LENGTH,
+  NO_SLOT,
+  RECORD,
+  ROW,
+  ROWS,
+  SELECTED,
+  SELECTOR_MASK,
+  SELECTOR_SHIFT,
+  SELECTOR_WORD,
+  UNLINKED,
+} from './slot-record.ts';
 import type { WantedSignal } from './wanted.ts';
 
 /** What is known of one bus. */
@@ -24,38 +46,10 @@ export interface BusSlots {
   readonly forgetful: Map<string, number>;
 }
 
-export const NO_SLOT = -1;
-
-/** Frames of one slot that wait at most to be decoded together. */
-export const MOST_WAITING = 28;
-/*
- * Numbers of one slot's record in Slots.records. First what every frame asks for: the length of the last payload, -1
- * for none, and its first eight bytes as two words; the bytes with which every row of the plan is there; how many
- * frames wait; the record of the slot in which frames began to wait before, or UNLINKED; then what the plan says, and
- * the slot's number.
- */
-export const LAST = 0;
-export const LAST_LOW = 1;
-export const LAST_HIGH = 2;
-export const ENOUGH = 3;
-export const COUNT = 4;
-export const LINK = 5;
-export const ROW = 6;
-export const ROWS = 7;
-export const BIG_ROWS = 8;
-export const NUMBER = 9;
-/** Of the waiting frames, a run for each: payloads as two words in Intel order, in Motorola order; their entries. */
-export const LOW = 16;
-export const HIGH: number = LOW + MOST_WAITING;
-export const BIG_LOW: number = HIGH + MOST_WAITING;
-export const BIG_HIGH: number = BIG_LOW + MOST_WAITING;
-export const ENTRY: number = BIG_HIGH + MOST_WAITING;
-/** Length of a record. */
-export const RECORD: number = ENTRY + MOST_WAITING;
-/** The slot is in no list. */
-export const UNLINKED = -2;
 /** Words of one slot in {@link Slots.tails}: what a payload has beyond eight bytes. */
 export const TAIL = longestPayload / 4 - 2;
+/** In {@link Slots.branches}: the value did not come yet. */
+const UNMADE = -1;
 /** Lists of a slot that are kept to be given again; a message with more ways to be multiplexed gets new ones. */
 const mostLists = 16;
 /** Beyond this many identifiers a bus is not a J1939 network but noise; those are decoded without a memory. */
@@ -64,14 +58,21 @@ const mostIdentifiers = 8192;
 export class Slots {
   /** {@link RECORD} numbers per slot. */
   records = new Int32Array(8 * RECORD);
+  /** For each value of a multiplexor, from SELECTED on: the record in which its frames wait, or -1 for not made yet. */
+  branches = new Int32Array(64);
   /** Per slot: words of the last payload beyond its first two. */
   tails = new Int32Array(8 * TAIL);
-  /** Per slot: the wanted signals of its plan, all of them. */
+  /** Per slot: the wanted signals of its plan, all of them; those of {@link branches} are slots too. */
   readonly signals: (readonly number[])[] = [];
   /** Per slot: the wanted signals its last payload carried, kept when that may be fewer. Lists never change. */
   readonly carried: (readonly number[])[] = [];
   /** Per slot: the lists that its frames carried, a few. */
   readonly #lists: (readonly number[])[][] = [];
+  /** Per slot: where its plan is. */
+  readonly #plans: number[] = [];
+  /** Slots of branches by the slot they are of and their plan. */
+  readonly #branchSlots = new Map<string, number>();
+  #branchesEnd = 0;
   readonly #tables: DecodeTables;
   readonly #wanted: readonly WantedSignal[];
   readonly #bound: readonly BoundDatabase[];
@@ -106,7 +107,7 @@ export class Slots {
     const lists = { plans: new Map<string, number>(), forgetful: new Map<string, number>() };
     const bus: BusSlots = { standard, extended: new IdentifierMap(), open, indexes, wanted, ...lists };
     for (const id of new Set(indexes.flatMap((index) => [...index.ids]))) {
-      const slot = this.#slotFor(bus, id, true);
+      const slot = this.#slotFor(bus, id, true, true);
       if (id < EXTENDED) standard[id] = slot;
       else bus.extended.set(id - EXTENDED, slot);
     }
@@ -117,7 +118,7 @@ export class Slots {
   discover(bus: BusSlots, id: number): number {
     if (!bus.open) return NO_SLOT;
     const remembered = bus.extended.size < mostIdentifiers;
-    const slot = this.#slotFor(bus, id + EXTENDED, remembered);
+    const slot = this.#slotFor(bus, id + EXTENDED, remembered, false);
     if (remembered) bus.extended.set(id, slot);
     else if (slot >= 0) this.records[slot * RECORD + LAST] = -1;
     return slot;
@@ -126,8 +127,9 @@ export class Slots {
   /** No frame waits and none is remembered. */
   forget(): void {
     for (let record = 0; record < this.carried.length * RECORD; record += RECORD) {
+      this.records[record + LENGTH] = NO_LENGTH;
       this.records[record + LAST] = -1;
-      this.records[record + COUNT] = 0;
+      if (this.records[record + NEXT] !== BRANCHES) this.records[record + NEXT] = 0;
       this.records[record + LINK] = UNLINKED;
     }
   }
@@ -141,7 +143,22 @@ export class Slots {
     return list;
   }
 
-  #slotFor(bus: BusSlots, id: number, remembered: boolean): number {
+  /** The record in which frames of the slot of `record` wait that have this raw value of their multiplexor. */
+  branch(record: number, value: number): number {
+    const at = this.records[record + SELECTED]! + value;
+    if (this.branches[at] === UNMADE) {
+      const slot = record / RECORD;
+      const plan = this.#tables.select(this.#plans[slot]!, value);
+      const key = `${slot} ${plan}`;
+      const made = this.#branchSlots.get(key) ?? this.#add(plan, false);
+      this.#branchSlots.set(key, made);
+      this.branches[at] = made * RECORD;
+    }
+    return this.branches[at]!;
+  }
+
+  /** @param described the identifier is in a description: there are only so many, so its frames may have branches. */
+  #slotFor(bus: BusSlots, id: number, remembered: boolean, described: boolean): number {
     const messages = bus.indexes.map((index) => index.find(id));
     const wanted = messages.flatMap((message) => (message && bus.wanted.get(message)) ?? []);
     if (wanted.length === 0) return NO_SLOT;
@@ -153,30 +170,50 @@ export class Slots {
       plan = this.#tables.add(wanted);
       bus.plans.set(key, plan);
     }
-    const slot = this.#add(plan);
+    const slot = this.#add(plan, described);
     if (!remembered) bus.forgetful.set(key, slot);
     return slot;
   }
 
-  #add(plan: number): number {
+  #add(plan: number, branching: boolean): number {
     const slot = this.carried.length;
     const record = slot * RECORD;
     if (record >= this.records.length) {
       this.records = twice(this.records);
       this.tails = twice(this.tails);
     }
+    const { records } = this;
     const { plans } = this.#tables;
-    this.records[record + LAST] = -1;
-    this.records[record + ENOUGH] = plans[plan + PLAIN]!;
-    this.records[record + LINK] = UNLINKED;
-    this.records[record + ROW] = plans[plan + FIRST]!;
-    this.records[record + ROWS] = plans[plan + END]! - plans[plan + FIRST]!;
-    this.records[record + BIG_ROWS] = plans[plan + SWAPPED]!;
-    this.records[record + NUMBER] = slot;
+    records[record + LENGTH] = NO_LENGTH;
+    records[record + LIST] = slot;
+    records[record + LAST] = -1;
+    records[record + LINK] = UNLINKED;
+    records[record + ENOUGH] = plans[plan + PLAIN]!;
+    records[record + ROW] = plans[plan + FIRST]!;
+    records[record + ROWS] = plans[plan + END]! - plans[plan + FIRST]!;
+    records[record + BIG_ROWS] = plans[plan + SWAPPED]!;
+    const selector = this.#tables.selectors[plan / PLAN];
+    if (selector !== undefined && branching) this.#branch(record, selector);
+    else if (selector !== undefined) records[record + ENOUGH] = NEVER_ENOUGH;
+    this.#plans.push(plan);
     this.signals.push(this.#tables.signals[plan / PLAN]!);
     this.carried.push([]);
     this.#lists.push([]);
     return slot;
+  }
+
+  /** Lets frames of this slot wait in the records of branches. */
+  #branch(record: number, { word, shift, mask }: Selector): void {
+    const { records } = this;
+    const end = this.#branchesEnd + mask + 1;
+    while (end > this.branches.length) this.branches = twice(this.branches);
+    this.branches.fill(UNMADE, this.#branchesEnd, end);
+    records[record + NEXT] = BRANCHES;
+    records[record + SELECTOR_WORD] = word;
+    records[record + SELECTOR_SHIFT] = shift;
+    records[record + SELECTOR_MASK] = mask;
+    records[record + SELECTED] = this.#branchesEnd;
+    this.#branchesEnd = end;
   }
 }
 

@@ -1,0 +1,28 @@
+import type { Signal } from './database.ts';
+import { bitsOf } from './layout.ts';
+
+/** Where a multiplexor lies: its raw value is `(word >>> shift) & mask`, the words being the first eight bytes in Intel order. */
+export interface Selector {
+  readonly word: number;
+  readonly shift: number;
+  readonly mask: number;
+}
+
+/** Multiplexors of more bits have too many values to keep something for each. */
+const mostBits = 8;
+
+/**
+ * The one multiplexor by which others of these signals are selected; undefined when there are more, when it is
+ * selected itself, or when its bits are not few and side by side in one word.
+ */
+export function selectorOf(signals: readonly Signal[]): Selector | undefined {
+  const multiplexors = new Set(signals.flatMap(({ selection }) => selection?.multiplexor ?? []));
+  const [multiplexor] = multiplexors;
+  if (multiplexor === undefined || multiplexors.size > 1 || multiplexor.selection !== undefined) return undefined;
+  if (multiplexor.type === 'float' || multiplexor.length > mostBits) return undefined;
+  const bits = bitsOf(multiplexor);
+  const first = bits[0]!;
+  const last = first + bits.length - 1;
+  if (bits.some((bit, i) => bit !== first + i) || last > 63 || first >>> 5 !== last >>> 5) return undefined;
+  return { word: first >>> 5, shift: first & 31, mask: 2 ** bits.length - 1 };
+}
