@@ -26,6 +26,8 @@ export interface Standing {
   readonly name: string;
   /** Nanoseconds of each round, sorted. */
   readonly times: readonly number[];
+  /** The same, round by round. */
+  readonly rounds: readonly number[];
   /** What `check` answered. */
   readonly outcome: string;
 }
@@ -85,7 +87,8 @@ export async function contest(contestants: readonly Contestant[], rounds: number
     }
     return programs.map(({ contestant }, i) => ({
       name: contestant.name,
-      times: (times[i] ?? []).sort((a, b) => a - b),
+      times: (times[i] ?? []).toSorted((a, b) => a - b),
+      rounds: times[i] ?? [],
       outcome: outcomes[i] ?? '',
     }));
   } finally {
@@ -107,13 +110,21 @@ export function disagreeing(standings: readonly Standing[]): string[] {
 }
 
 /**
+ * How many times as fast as the reference: the median over the rounds of what the ratio was in each. What slows a whole
+ * round of the machine hits both, and what hits one of them does not decide.
+ */
+export function ratioTo(reference: Standing, { rounds }: Standing): number {
+  return median(rounds.map((time, i) => (reference.rounds[i] ?? Number.NaN) / time).sort((a, b) => a - b));
+}
+
+/**
  * Cells of one contestant: name, millions per second by the median round, slowest to fastest round, and the ratio to
- * the reference, measured in the same rounds.
+ * the reference by {@link ratioTo}.
  */
 export function cells(standing: Standing, count: number, reference: Standing | undefined): string[] {
   const { name, times } = standing;
   const rate = (time: number | undefined) => figure((count / (time ?? Number.NaN)) * 1000);
-  const ratio = reference === undefined ? '' : figure(median(reference.times) / median(times));
+  const ratio = reference === undefined ? '' : figure(ratioTo(reference, standing));
   return [name, rate(median(times)), `${rate(times.at(-1))} to ${rate(times[0])}`, ratio];
 }
 
