@@ -138,8 +138,7 @@ export class Status implements StatusListener {
   }
 
   contents(objects?: ReadonlySet<number>): StatusContents {
-    if (objects === undefined) return assemble(this.#values, this.#createdAt);
-    return assemble(this.#values, this.#createdAt, (object) => objects.has(object.index));
+    return assemble(this.#values, this.#createdAt, objects);
   }
 
   /** Puts back what an earlier run knew. Observers are not told, and nothing restored is {@link current}. */

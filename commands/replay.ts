@@ -241,12 +241,8 @@ function cborWriter(file: string): Output {
 const BACKWARDS = 1_000;
 
 function jumps({ at, count }: FrameBatch, last: number): number {
-  let jumps = 0;
-  for (let i = 0, before = last; i < count; i++) {
-    const now = at[i] as number;
-    if (now < before - BACKWARDS) jumps++;
-    before = now;
-  }
+  let jumps = count > 0 && (at[0] as number) < last - BACKWARDS ? 1 : 0;
+  for (let i = 1; i < count; i++) if ((at[i] as number) < (at[i - 1] as number) - BACKWARDS) jumps++;
   return jumps;
 }
 

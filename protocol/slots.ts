@@ -31,7 +31,9 @@ const autonomies = slots.filter((slot) => /^energies\.[^.]+\.autonomy$/.test(slo
 interface Assembly {
   readonly values: ReadonlyArray<SlotValue | undefined>;
   readonly createdAt: ArrayLike<number>;
-  readonly only: ((object: StatusObject) => boolean) | undefined;
+  readonly only: ReadonlySet<number> | undefined;
+  /** The parts of the plan that objects of `only` are in; the others have nothing to say by themselves. */
+  readonly ways: ReadonlySet<PlanNode> | undefined;
   /** Leaves placed so far: what added none is empty and left out. */
   placed: number;
   /** Newest createdAt placed since the enclosing object began. */
@@ -40,7 +42,7 @@ interface Assembly {
 
 /**
  * The Status tree of the values of all slots (by index) and the createdAt of all objects (by index, UTC ms, NaN:
- * never), or of the objects that `only` picks. Left out are: empty objects; objects that never got a createdAt; and
+ * never), or of the objects whose index is in `only`. Left out are: empty objects; objects that never got a createdAt; and
  * objects that lack a member the interface requires, such as a position without longitude. An object inside another
  * (a battery in an energy) brings its surroundings along; these take its createdAt when they have none. `autonomy`
  * is put at the end of every tree with energies. Entries of arrays come in the order of their identities, members in
@@ -49,9 +51,10 @@ interface Assembly {
 export function assemble(
   values: ReadonlyArray<SlotValue | undefined>,
   createdAt: ArrayLike<number>,
-  only?: (object: StatusObject) => boolean,
+  only?: ReadonlySet<number>,
 ): StatusContents {
-  const assembly: Assembly = { values, createdAt, only, placed: 0, newest: Number.NEGATIVE_INFINITY };
+  const ways = only === undefined ? undefined : waysTo(only);
+  const assembly: Assembly = { values, createdAt, only, ways, placed: 0, newest: Number.NEGATIVE_INFINITY };
   const contents = recordOf(plan.root, assembly, false, Number.NaN) ?? {};
   if (contents['energies'] === undefined) return contents as StatusContents;
   const total = autonomyOf(values, createdAt);
@@ -67,6 +70,25 @@ function autonomyOf(values: ReadonlyArray<SlotValue | undefined>, createdAt: Arr
   return total;
 }
 
+/** By object: the node where it begins, and those around it. */
+const waysByObject: readonly (readonly PlanNode[])[] = waysOf(plan.root, []);
+
+function waysOf(node: PlanNode, around: readonly PlanNode[]): PlanNode[][] {
+  const found: PlanNode[][] = [];
+  const way = [...around, node];
+  if (node.kind === 'entries') for (const entry of node.entries) Object.assign(found, waysOf(entry, way));
+  if (node.kind !== 'record') return found;
+  if (node.object !== undefined) found[node.object] = way;
+  for (const member of node.members) Object.assign(found, waysOf(member.node, way));
+  return found;
+}
+
+function waysTo(objects: ReadonlySet<number>): Set<PlanNode> {
+  const ways = new Set<PlanNode>();
+  for (const object of objects) for (const node of waysByObject[object] ?? []) ways.add(node);
+  return ways;
+}
+
 /** `open` tells whether leaves of the surrounding object are wanted, `at` is its createdAt. */
 function recordOf(
   node: PlanRecord,
@@ -74,20 +96,25 @@ function recordOf(
   open: boolean,
   at: number,
 ): Record<string, unknown> | undefined {
+  const aside = node.object !== undefined || !open;
+  if (aside && assembly.ways !== undefined && !assembly.ways.has(node)) return undefined;
   const before = assembly.placed;
   const outside = assembly.newest;
   if (node.object !== undefined) {
-    const object = plan.objects[node.object] as StatusObject;
     at = Math.round(assembly.createdAt[node.object] as number);
-    open = Number.isFinite(at) && (assembly.only === undefined || assembly.only(object));
+    open = Number.isFinite(at) && (assembly.only === undefined || assembly.only.has(node.object));
     assembly.newest = Number.NEGATIVE_INFINITY;
   }
-  const found = new Map<string, unknown>();
+  let found: Map<string, unknown> | undefined;
   let complete = true;
   for (const member of node.members) {
     const value = memberOf(member, assembly, open, at);
-    if (value !== undefined) found.set(member.name, value);
-    else if (member.required) complete = false;
+    if (value === undefined) {
+      if (member.required) complete = false;
+      continue;
+    }
+    found ??= new Map();
+    found.set(member.name, value);
   }
   const empty = assembly.placed === before;
   if (node.object !== undefined) {
@@ -111,8 +138,15 @@ function memberOf(member: PlanMember, assembly: Assembly, open: boolean, at: num
     case 'record':
       return recordOf(node, assembly, open, at);
     case 'entries': {
-      const entries = node.entries.map((entry) => recordOf(entry, assembly, open, at)).filter((e) => e !== undefined);
-      return entries.length === 0 ? undefined : entries;
+      if (!open && assembly.ways !== undefined && !assembly.ways.has(node)) return undefined;
+      let entries: Record<string, unknown>[] | undefined;
+      for (const entry of node.entries) {
+        const record = recordOf(entry, assembly, open, at);
+        if (record === undefined) continue;
+        entries ??= [];
+        entries.push(record);
+      }
+      return entries;
     }
     case 'tuple': {
       if (!open) return undefined;
@@ -137,10 +171,14 @@ function place(slot: Slot, assembly: Assembly): SlotValue | undefined {
 }
 
 /** Puts createdAt, identity and members into the order of the schema, so that equal contents print equally. */
-function ordered(node: PlanRecord, found: ReadonlyMap<string, unknown>, at: number): Record<string, unknown> {
+function ordered(
+  node: PlanRecord,
+  found: ReadonlyMap<string, unknown> | undefined,
+  at: number,
+): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const name of node.order) {
-    const value = name === 'createdAt' && node.stamped ? at : (node.identity[name] ?? found.get(name));
+    const value = name === 'createdAt' && node.stamped ? at : (node.identity[name] ?? found?.get(name));
     if (value !== undefined) result[name] = value;
   }
   return result;

@@ -6,28 +6,24 @@
 import { NumberReader, NumberWriter } from '../columns/numbers.ts';
 import { head, MAJOR, malformed } from './head.ts';
 
-/** A head and the string that belongs to it. */
-interface Piece {
-  readonly start: number;
-  readonly end: number;
-  /** The integer in this place; undefined for everything else. */
-  readonly integer: number | undefined;
-}
-
 /** Splits an item in deterministic encoding; undefined when it has an integer beyond 2^53. */
 export function split(item: Uint8Array): Uint8Array | undefined {
-  const pieces = piecesOf(item);
+  const walk = new Walk(item);
   const numbers = new NumberWriter();
   const shape = new Bytes();
-  for (const { start, end, integer } of pieces) {
-    if (integer === undefined) shape.add(item.subarray(start, end));
-    else if (!Number.isSafeInteger(integer)) return undefined;
-    else {
-      shape.head(MAJOR.unsigned, 0);
-      numbers.signed(integer);
-    }
+  // What is no integer is copied in runs.
+  let from = 0;
+  while (walk.next()) {
+    if (!walk.integral) continue;
+    if (!Number.isSafeInteger(walk.integer)) return undefined;
+    shape.copy(item, from, walk.start);
+    shape.head(MAJOR.unsigned, 0);
+    numbers.signed(walk.integer);
+    from = walk.end;
   }
-  shape.add(numbers.written);
+  shape.copy(item, from, walk.end);
+  const { written } = numbers;
+  shape.copy(written, 0, written.length);
   return shape.written;
 }
 
@@ -36,13 +32,16 @@ export function split(item: Uint8Array): Uint8Array | undefined {
  * @throws VigieError `message.malformed` for anything else
  */
 export function join(parts: Uint8Array): Uint8Array {
-  const pieces = piecesOf(parts);
-  const shapeEnd = pieces.at(-1)?.end ?? 0;
-  const numbers = new NumberReader(parts.subarray(shapeEnd));
+  // The numbers begin where the shape ends, which is known when it was gone through.
+  const shape = new Walk(parts);
+  while (shape.next());
+  const numbers = new NumberReader(parts.subarray(shape.end));
+  const walk = new Walk(parts);
   const item = new Bytes();
-  for (const { start, end, integer } of pieces) {
-    if (integer === undefined) item.add(parts.subarray(start, end));
-    else if (integer !== 0 || end - start > 1) throw malformed('has an integer in its shape', start);
+  while (walk.next()) {
+    const { start, end } = walk;
+    if (!walk.integral) item.copy(parts, start, end);
+    else if (walk.integer !== 0 || end - start > 1) throw malformed('has an integer in its shape', start);
     else {
       const number = numbers.signed();
       if (number < 0) item.head(MAJOR.negative, -1 - number);
@@ -53,29 +52,53 @@ export function join(parts: Uint8Array): Uint8Array {
   return item.written;
 }
 
-/** The pieces of the one item that begins at the first byte. */
-function piecesOf(bytes: Uint8Array): Piece[] {
-  const pieces: Piece[] = [];
-  const levels: { remaining: number; readonly map: boolean }[] = [];
-  let position = 0;
-  do {
-    const start = position;
-    const level = levels.at(-1);
-    const key = level?.map === true && level.remaining % 2 === 0;
-    if (level !== undefined) level.remaining--;
-    const { major, argument, next } = head(bytes, start);
-    position = next;
-    let integer: number | undefined;
+/** Goes through the one item that begins at the first byte, a head and the string that belongs to it at a time. */
+class Walk {
+  start = 0;
+  end = 0;
+  /** An integer that is no key of a map is in this place: {@link integer}. */
+  integral = false;
+  integer = 0;
+  readonly #bytes: Uint8Array;
+  /** Of every array and map around: items that are still to come, -1 - items in maps. */
+  readonly #levels: number[] = [];
+  #begun = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** @throws VigieError `message.malformed` for what is no item. */
+  next(): boolean {
+    const levels = this.#levels;
+    if (this.#begun && levels.length === 0) return false;
+    this.#begun = true;
+    const start = this.end;
+    const { major, argument, next } = head(this.#bytes, start);
+    const key = this.#isKey();
+    this.start = start;
+    this.end = next;
+    this.integral = major <= MAJOR.negative && !key;
+    this.integer = major === MAJOR.negative ? -1 - argument : argument;
     if (major === MAJOR.bytes || major === MAJOR.text) {
-      if (argument > bytes.length - next) throw malformed('ends in the middle of a string', start);
-      position += argument;
-    } else if (major === MAJOR.array) levels.push({ remaining: argument, map: false });
-    else if (major === MAJOR.map) levels.push({ remaining: argument * 2, map: true });
-    else if (major <= MAJOR.negative && !key) integer = major === MAJOR.negative ? -1 - argument : argument;
-    pieces.push({ start, end: position, integer });
-    while (levels.at(-1)?.remaining === 0) levels.pop();
-  } while (levels.length > 0);
-  return pieces;
+      if (argument > this.#bytes.length - next) throw malformed('ends in the middle of a string', start);
+      this.end = next + argument;
+    } else if (major === MAJOR.array) levels.push(argument);
+    else if (major === MAJOR.map) levels.push(-1 - argument * 2);
+    while (levels.length > 0 && (levels.at(-1) === 0 || levels.at(-1) === -1)) levels.pop();
+    return true;
+  }
+
+  /** Counts the item down from what is around it. */
+  #isKey(): boolean {
+    const levels = this.#levels;
+    const last = levels.length - 1;
+    if (last < 0) return false;
+    const level = levels[last]!;
+    levels[last] = level < 0 ? level + 1 : level - 1;
+    // A map has as many keys as values, and begins with a key.
+    return level < 0 && level % 2 !== 0;
+  }
 }
 
 /** Bytes that are put one after the other. */
@@ -87,10 +110,11 @@ class Bytes {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  add(bytes: Uint8Array): void {
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+  copy(bytes: Uint8Array, from: number, to: number): void {
+    this.#reserve(to - from);
+    const gap = this.#length - from;
+    for (let i = from; i < to; i++) this.#bytes[i + gap] = bytes[i]!;
+    this.#length += to - from;
   }
 
   /** The shortest head (RFC 8949 section 4.2.1). */
