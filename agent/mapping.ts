@@ -6,7 +6,7 @@ import { PositionGate } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
 import type { VehicleProfile } from './profile.ts';
 import type { Status } from './status.ts';
-import { type Contest, compile, contestsOf, convert, slotOf, type Target } from './target.ts';
+import { type Contest, compile, contestsOf, convert, Latest, slotOf, type Target } from './target.ts';
 
 /** Puts into Status what no signal gives, such as a theft that the agent found out about. */
 export interface StatusWriter {
@@ -44,6 +44,8 @@ export class Mapping implements ReadingSink, StatusWriter {
   /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
   readonly #hidden = new Map<Target, SlotValue>();
   readonly #targets: readonly (readonly Target[])[];
+  /** Most values come again in frames in which others changed: what was read last, by signal. */
+  readonly #latest: Latest;
   readonly #position: PositionGate;
   readonly #constants: readonly [Slot, SlotValue][];
   #started = false;
@@ -73,12 +75,22 @@ export class Mapping implements ReadingSink, StatusWriter {
     }
     this.wanted = wanted;
     this.#targets = targets;
+    this.#latest = new Latest(targets);
     this.#constants = Object.entries(profile.constants).map(([path, value]) => [slotOf(path), value]);
     this.#position.expectFix(profile.sources.some((source) => source.path === 'lastPosition.fixStatus'));
   }
 
   reading(signal: number, value: number, raw: number, at: number): void {
     this.readings++;
+    const { slots: plain, values, raws, converted } = this.#latest;
+    if (value === values[signal] && raw === raws[signal]) {
+      if (this.#status.confirm(plain[signal] as number, converted[signal] as SlotValue, at)) return;
+    }
+    this.#read(signal, value, raw, at);
+    this.#latest.note(signal, value, raw);
+  }
+
+  #read(signal: number, value: number, raw: number, at: number): void {
     for (const target of this.#targets[signal] as readonly Target[]) {
       if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
       const converted = convert(target, value, raw);

@@ -111,6 +111,13 @@ export class Status implements StatusListener {
     for (const observer of this.#observers) observer.changed(slot, value, previous, at);
   }
 
+  /** The slot with this index has this value already, which is noted as {@link seen}; false when it has another. */
+  confirm(index: number, value: SlotValue, at: number): boolean {
+    if (this.#values[index] !== value) return false;
+    this.#seenAt[index] = at;
+    return true;
+  }
+
   /** The slot's source repeated the value it gave before. */
   seen(slot: Slot, at: number): void {
     this.#seenAt[slot.index] = at;

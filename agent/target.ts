@@ -113,6 +113,41 @@ export function compile(source: SourceMapping, contest: Contest | undefined): Ta
   };
 }
 
+/**
+ * What signals said last of which nothing but the time has to be noted when they say it again: those that feed one
+ * slot alone, of which there is no other source. In columns, for there are millions of such readings.
+ */
+export class Latest {
+  /** By signal: index of the slot. */
+  readonly slots: Int32Array;
+  /** By signal: the number that was read, NaN for none that counts; the raw number, and what became of them. */
+  readonly values: Float64Array;
+  readonly raws: Float64Array;
+  readonly converted: (SlotValue | undefined)[];
+  readonly #targets: readonly (Target | undefined)[];
+
+  constructor(targets: readonly (readonly Target[])[]) {
+    this.#targets = targets.map(([target, ...others]) => {
+      const plain = target?.slot !== undefined && !target.contest && !target.position && others.length === 0;
+      // A choice of privacy is one, also when it is made again.
+      return plain && target.slot.path !== 'privacy.state' ? target : undefined;
+    });
+    this.slots = Int32Array.from(this.#targets, (target) => target?.slot?.index ?? -1);
+    this.values = new Float64Array(targets.length).fill(Number.NaN);
+    this.raws = new Float64Array(targets.length);
+    this.converted = new Array(targets.length).fill(undefined);
+  }
+
+  /** Takes what was read of a signal and has been worked in. */
+  note(signal: number, value: number, raw: number): void {
+    const target = this.#targets[signal];
+    if (target === undefined) return;
+    this.values[signal] = target.lastConverted === undefined ? Number.NaN : value;
+    this.raws[signal] = raw;
+    this.converted[signal] = target.lastConverted;
+  }
+}
+
 /** The paths that have several sources, and what is between these. */
 export function contestsOf(sources: readonly SourceMapping[]): Map<string, Contest> {
   const failover = new Map<string, number[]>();

@@ -6,7 +6,7 @@ import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
 import { quantise } from '../../agent/target.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { slotByPath } from '../../protocol/slots.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
@@ -177,6 +177,53 @@ describe('positions', () => {
     frame(0, 48.8501);
     expect(position(read)).toEqual([48.85, 2.3]);
   });
+});
+
+test('a reading that comes again counts, whatever became of its slot in between', () => {
+  const slot = slotByPath.get('environment.air.temp') as Slot;
+  const step = fc.oneof(
+    fc.record({ read: fc.constantFrom(1, 1, 2, 255, 1e9, Number.NaN) }),
+    fc.record({ set: fc.constantFrom(1, 2, 3) }),
+    fc.record({ remove: fc.constant(true) }),
+    fc.record({ privacy: fc.nat(2) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const { status, mapping, read } = setUp([
+        source('environment.air.temp', { invalid: [255] }),
+        source('privacy.state', { map: { 0: 'None', 1: 'Geolocation', 2: 'Full' } }),
+      ]);
+      // What each step leads to by itself, without a memory of readings.
+      let value: number | undefined;
+      let full = false;
+      let refused = 0;
+      for (const [i, one] of steps.entries()) {
+        const at = T + i;
+        if ('read' in one) {
+          mapping.reading(0, one.read, one.read, at);
+          const valid = one.read === 1 || one.read === 2;
+          if (valid && !full) {
+            value = one.read;
+            expect(status.seenAt(slot)).toBe(at);
+          }
+          if (!valid && one.read !== 255) refused++;
+        } else if ('set' in one) {
+          mapping.set(slot, one.set, at);
+          if (!full) value = one.set;
+        } else if ('remove' in one) {
+          mapping.remove(slot, at);
+          value = undefined;
+        } else {
+          mapping.reading(1, one.privacy, one.privacy, at);
+          const becomes = one.privacy === 2;
+          if (becomes && !full) value = undefined;
+          full = becomes;
+        }
+        expect(read('environment.air.temp')).toBe(value);
+        expect(mapping.rejected).toBe(refused);
+      }
+    }),
+  );
 });
 
 test('quantised values are the doubles nearest to their decimals', () => {

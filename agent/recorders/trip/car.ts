@@ -36,7 +36,8 @@ export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean):
 
 /** Whether anything is known by which movement could be told. */
 export function measuresWay(status: StatusReader): boolean {
-  return [slots.speed, slots.moving, slots.mileage, slots.latitude].some((slot) => status.value(slot) !== undefined);
+  const told = (slot: Slot): boolean => status.value(slot) !== undefined;
+  return told(slots.speed) || told(slots.moving) || told(slots.mileage) || told(slots.latitude);
 }
 
 /**

@@ -67,7 +67,8 @@ export class Phases {
     if (heard.power) state.offAt = power === 'on' ? null : (state.offAt ?? at);
     if (heard.rolls || heard.moved) {
       state.movedAt = at;
-      for (const gauge of Object.values(state.gauges)) departGauge(gauge);
+      departGauge(state.gauges.Fuel);
+      departGauge(state.gauges.Electric);
     }
     if (state.open === null) this.#parked(at, heard);
     else if (state.open.gap !== null) this.#lost(at, heard);
