@@ -18,21 +18,24 @@ import { type LineParser, TextParser } from './text.ts';
 /** Longest line of the common form beside the bus name: `(` 10 `.` 6 `) ` name ` ` 8 `##f` 128 CR LF, and one more. */
 const commonForm = 164;
 
-/** Marks a character that is no digit in the tables below; no sum of digits reaches it. */
-const noDigit = 0x1000;
-const tens = new Uint16Array(256).fill(noDigit);
-const ones = new Uint16Array(256).fill(noDigit);
-for (let digit = 0; digit < 10; digit++) {
-  tens[48 + digit] = digit * 10;
-  ones[48 + digit] = digit;
-}
-const highNibble = new Uint16Array(256).fill(noDigit);
-const lowNibble = new Uint16Array(256).fill(noDigit);
-for (let code = 0; code < 256; code++) {
-  const digit = hexDigit[code] as number;
-  if (digit > 15) continue;
-  highNibble[code] = digit << 4;
-  lowNibble[code] = digit;
+/**
+ * What two characters say together, by the first and the second << 8: two decimal digits, two hexadecimal digits. 0 for
+ * characters that are none, so that what is not used of the tables is not in memory.
+ */
+const decimalPairs = new Uint8Array(0x1_0000);
+const octets = new Uint16Array(0x1_0000);
+/** Set in entries of the tables that are digits. */
+const IS_DECIMAL = 0x80;
+const IS_OCTET = 0x100;
+for (let first = 0; first < 128; first++) {
+  const high = hexDigit[first] as number;
+  if (high > 15) continue;
+  for (let second = 0; second < 128; second++) {
+    const low = hexDigit[second] as number;
+    if (low > 15) continue;
+    octets[first | (second << 8)] = IS_OCTET | (high << 4) | low;
+    if (first < 58 && second < 58) decimalPairs[first | (second << 8)] = IS_DECIMAL | (high * 10 + low);
+  }
 }
 
 /** Lines of the common form are scanned in place; whatever else goes through {@link CandumpLines}. */
@@ -66,40 +69,68 @@ export class CandumpParser implements LogParser {
     const { recording } = this;
     const { batch, names } = recording;
     const { at, id, length, offset, data, flags, bus: buses } = batch;
+    // Constants and tables of the module are variables to the compiler, these are not.
+    const isDecimal = 0x80;
+    const isOctet = 0x100;
+    const most = batchCapacity;
+    const form = commonForm;
+    const pairs = decimalPairs;
+    const hex = octets;
+    const digits = hexDigit;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let bus = 0;
     let name = names[0];
     if (name === undefined) return from;
+    let wordOfName = firstWord(name);
+    let maskOfName = firstMask(name);
     let count = batch.count;
     let used = nextOffset(batch);
     let lines = 0;
     let pos = from;
-    while (count < batchCapacity && pos + commonForm + name.length < end) {
-      const a = (tens[bytes[pos + 1] as number] as number) + (ones[bytes[pos + 2] as number] as number);
-      const b = (tens[bytes[pos + 3] as number] as number) + (ones[bytes[pos + 4] as number] as number);
-      const c = (tens[bytes[pos + 5] as number] as number) + (ones[bytes[pos + 6] as number] as number);
-      const d = (tens[bytes[pos + 7] as number] as number) + (ones[bytes[pos + 8] as number] as number);
-      const e = (tens[bytes[pos + 9] as number] as number) + (ones[bytes[pos + 10] as number] as number);
-      const f = (tens[bytes[pos + 12] as number] as number) + (ones[bytes[pos + 13] as number] as number);
-      const g = (tens[bytes[pos + 14] as number] as number) + (ones[bytes[pos + 15] as number] as number);
-      const h = (tens[bytes[pos + 16] as number] as number) + (ones[bytes[pos + 17] as number] as number);
-      if ((a | b | c | d | e | f | g | h) >= noDigit || bytes[pos] !== 40 || bytes[pos + 11] !== 46) break;
-      if (bytes[pos + 18] !== 41 || bytes[pos + 19] !== 32) break;
+    // The digits of the second that was read last, and that second in ms: most lines are of the same as the one before.
+    let secondHead = 0;
+    let secondMiddle = 0;
+    let secondTail = -1;
+    let second = 0;
+    while (count < most && pos + form + name.length < end) {
+      const head = view.getInt32(pos + 1, true);
+      const middle = view.getInt32(pos + 5, true);
+      const tail = view.getUint16(pos + 9, true);
+      if (((head ^ secondHead) | (middle ^ secondMiddle) | (tail ^ secondTail)) !== 0) {
+        const a = pairs[head & 0xffff] as number;
+        const b = pairs[head >>> 16] as number;
+        const c = pairs[middle & 0xffff] as number;
+        const d = pairs[middle >>> 16] as number;
+        const e = pairs[tail] as number;
+        if ((a & b & c & d & e & isDecimal) === 0) break;
+        second = (((a & 127) * 100 + (b & 127)) * 1_000_000 + ((c & 127) * 100 + (d & 127)) * 100 + (e & 127)) * 1000;
+        secondHead = head;
+        secondMiddle = middle;
+        secondTail = tail;
+      }
+      const f = pairs[view.getUint16(pos + 12, true)] as number;
+      const g = pairs[view.getUint16(pos + 14, true)] as number;
+      const h = pairs[view.getUint16(pos + 16, true)] as number;
+      if ((f & g & h & isDecimal) === 0 || bytes[pos] !== 40 || bytes[pos + 11] !== 46) break;
+      // `) `
+      if (view.getUint16(pos + 18, true) !== 0x2029) break;
 
       let p = pos + 20;
-      if (!isAt(name, bytes, p)) {
+      if (((view.getInt32(p, true) ^ wordOfName) & maskOfName) !== 0 || !endsAt(name, bytes, p)) {
         const index = whichAt(names, bytes, p);
         name = names[index];
-        if (name === undefined || pos + commonForm + name.length >= end) break;
+        if (name === undefined || pos + form + name.length >= end) break;
+        wordOfName = firstWord(name);
+        maskOfName = firstMask(name);
         if (recording.only === undefined) bus = index;
       }
       p += name.length;
-      let identifier =
-        ((highNibble[bytes[p + 1] as number] as number) << 4) |
-        (highNibble[bytes[p + 2] as number] as number) |
-        (lowNibble[bytes[p + 3] as number] as number);
+      const top = digits[bytes[p + 1] as number] as number;
+      const rest = hex[view.getUint16(p + 2, true)] as number;
+      let identifier = (top << 8) | (rest & 255);
       p += 4;
       if (bytes[p] === 35) {
-        if (identifier > 0x7ff) break;
+        if (top > 7 || rest === 0) break;
       } else {
         if (bytes[p + 5] !== 35) break;
         identifier = hexOf(bytes, p - 3, p + 5);
@@ -109,19 +140,20 @@ export class CandumpParser implements LogParser {
       }
       p++;
 
-      let most = 8;
+      let longest = 8;
       let flag = 0;
       if (bytes[p] === 35) {
         flag = fdFlags[bytes[p + 1] as number] as number;
         if (flag === 0) break;
-        most = 64;
+        longest = 64;
         p += 2;
       }
       let n = 0;
-      while (n < most) {
-        const octet = (highNibble[bytes[p] as number] as number) | (lowNibble[bytes[p + 1] as number] as number);
-        if (octet > 255) break;
-        data[used + n++] = octet;
+      while (n < longest) {
+        const octet = hex[view.getUint16(p, true)] as number;
+        if (octet < isOctet) break;
+        data[used + n] = octet;
+        n++;
         p += 2;
       }
       if (bytes[p] === 13) p++;
@@ -129,7 +161,7 @@ export class CandumpParser implements LogParser {
       const next = used + span(n);
       for (let i = used + n; i < next; i++) data[i] = 0;
 
-      at[count] = ((a * 100 + b) * 1_000_000 + (c * 100 + d) * 100 + e) * 1000 + ((f * 100 + g) * 100 + h) / 1000;
+      at[count] = second + (((f & 127) * 100 + (g & 127)) * 100 + (h & 127)) / 1000;
       id[count] = identifier;
       buses[count] = bus;
       flags[count] = flag;
@@ -144,6 +176,24 @@ export class CandumpParser implements LogParser {
     this.text.passed(lines);
     return pos;
   }
+}
+
+/** The first four bytes of a name and the blank behind it, and which of their bits are. */
+function firstWord(name: Uint8Array): number {
+  let word = 0;
+  for (let i = 0; i < 4 && i <= name.length; i++) word |= (name[i] ?? 32) << (i * 8);
+  return word;
+}
+
+function firstMask(name: Uint8Array): number {
+  return name.length >= 3 ? -1 : 2 ** ((name.length + 1) * 8) - 1;
+}
+
+/** Whether what follows the first four bytes of `name` and a blank is at its place when the name is at `at`. */
+function endsAt(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  if (name.length < 4) return true;
+  for (let i = 4; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
+  return bytes[at + name.length] === 32;
 }
 
 /** Whether `name` and a blank are at this position. */

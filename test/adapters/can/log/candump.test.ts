@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import { readText } from './frames.ts';
 
+const latin = (lines: readonly string[]) => Buffer.from(lines.join(''), 'latin1');
 const line = async (text: string) => (await readText(`(1.5) can0 001#\n${text}\n`)).frames[1];
 
 describe('candump lines', () => {
@@ -73,6 +75,45 @@ describe('candump lines', () => {
     const slow = await readText(lines.map((text) => ` ${text}\r\n`).join(''));
     expect(fast.frames).toHaveLength(200);
     for (let i = 0; i < 40; i++) expect(fast.frames.slice(i * 5, i * 5 + 5)).toEqual(slow.frames);
+  });
+
+  it('takes no time for one that is not written in digits, nor as that of the line before', async () => {
+    const good = '(1436509052.249713) can0 044#2A366C2BBA\n';
+    const { frames, messages } = await readText(`${good}(${'\0'.repeat(10)}.249713) can0 044#11\n${good.repeat(8)}`);
+    expect(frames).toHaveLength(9);
+    expect(messages).toEqual([expect.stringMatching(/^2: /)]);
+  });
+
+  it('says the same of any line, whatever is wrong with one of its characters', async () => {
+    const hex = (length: number) =>
+      fc.string({ unit: fc.constantFrom(...'0123456789ABCDEFabcdef'), minLength: length, maxLength: length });
+    const one = fc
+      .record({
+        second: fc.constantFrom('1436509052', '1436509053', '0000000000'),
+        micros: fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 6, maxLength: 6 }),
+        name: fc.constantFrom('a', 'ab', 'bus', 'can0', 'can1', 'vcan0', 'a-longer-name'),
+        id: fc.constantFrom('7FF', '0a1', '1FFFFFFF', '00000001'),
+        data: fc.integer({ min: 0, max: 8 }).chain((bytes) => hex(bytes * 2)),
+        damage: fc.option(fc.tuple(fc.nat(60), fc.constantFrom('\0', ' ', '0', 'F', 'G', '/', ':', '#', ')', '\xff'))),
+      })
+      .map(({ second, micros, name, id, data, damage }) => {
+        const text = `(${second}.${micros}) ${name} ${id}#${data}`;
+        if (damage === null) return text;
+        const at = damage[0] % text.length;
+        return text.slice(0, at) + damage[1] + text.slice(at + 1);
+      });
+    await fc.assert(
+      fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 12 }), async (lines) => {
+        // Enough behind them that none is near the end, which is always read the long way.
+        const good = '(1436509052.249713) can0 044#2A366C2BBA';
+        const all = [good, ...lines, ...new Array<string>(8).fill(good)];
+        const fast = await readText(latin(all.map((text) => `${text}\n`)));
+        const slow = await readText(latin(all.map((text) => ` ${text}\n`)));
+        expect(fast.frames).toEqual(slow.frames);
+        expect(fast.messages).toEqual(slow.messages);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('pads payloads with zeros to a multiple of 8', async () => {
