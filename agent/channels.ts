@@ -57,6 +57,22 @@ export class Channels {
     }
   }
 
+  /** The channel with this index, not a sampled one, says this already, which is noted; false when it does not. */
+  confirm(index: number, value: SlotValue, at: number): boolean {
+    if (this.#values[index] !== value) return false;
+    this.#seenAt[index] = at;
+    return true;
+  }
+
+  /** As {@link seen}, for the channels with these indexes, none of them sampled. */
+  seenAll(indexes: Int32Array, at: number): void {
+    const seenAt = this.#seenAt;
+    for (let i = 0; i < indexes.length; i++) {
+      const index = indexes[i] as number;
+      if (this.#values[index] !== undefined) seenAt[index] = at;
+    }
+  }
+
   /** The channel's source repeated what it said: of a sampled channel that is a sample. */
   seen(channel: Channel, at: number): void {
     const value = this.#values[channel.index];

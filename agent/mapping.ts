@@ -6,7 +6,7 @@ import { PositionGate } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
 import type { VehicleProfile } from './profile.ts';
 import type { Status } from './status.ts';
-import { type Contest, compile, contestsOf, convert, Latest, slotOf, type Target } from './target.ts';
+import { type Contest, compile, contestsOf, convert, isPlain, Latest, slotOf, type Target } from './target.ts';
 
 /** Puts into Status what no signal gives, such as a theft that the agent found out about. */
 export interface StatusWriter {
@@ -20,8 +20,9 @@ export interface StatusWriter {
 /** Signals that always come together. */
 export interface Group {
   readonly signals: readonly number[];
-  /** Indexes of the slots of which nothing but their time has to be noted when they come again. */
+  /** Indexes of the slots and channels of which nothing but their time has to be noted when they come again. */
   readonly slots: Int32Array;
+  readonly channels: Int32Array;
   readonly others: readonly Target[];
 }
 
@@ -82,12 +83,20 @@ export class Mapping implements ReadingSink, StatusWriter {
 
   reading(signal: number, value: number, raw: number, at: number): void {
     this.readings++;
-    const { slots: plain, values, raws, converted } = this.#latest;
-    if (value === values[signal] && raw === raws[signal]) {
-      if (this.#status.confirm(plain[signal] as number, converted[signal] as SlotValue, at)) return;
-    }
+    const { values, raws } = this.#latest;
+    if (value === values[signal] && raw === raws[signal] && this.#confirm(signal, at)) return;
     this.#read(signal, value, raw, at);
     this.#latest.note(signal, value, raw);
+  }
+
+  /** What was read last came again: true when nothing but its time was to be noted. */
+  #confirm(signal: number, at: number): boolean {
+    const { slots: plain, channels, converted } = this.#latest;
+    const value = converted[signal] as SlotValue;
+    const slot = plain[signal] as number;
+    if (slot >= 0) return this.#status.confirm(slot, value, at);
+    // A channel keeps what privacy hides.
+    return this.#hidden.size === 0 && this.#channels.confirm(channels[signal] as number, value, at);
   }
 
   #read(signal: number, value: number, raw: number, at: number): void {
@@ -115,18 +124,23 @@ export class Mapping implements ReadingSink, StatusWriter {
   /** Sorts signals that always come together; for {@link aliveTogether}. */
   group(signals: readonly number[]): Group {
     const targets = signals.flatMap((signal) => this.#targets[signal] as readonly Target[]);
-    const plain = targets.filter(({ slot, contest, position }) => slot !== undefined && !contest && !position);
-    const slotIndexes = Int32Array.from(plain, ({ slot }) => (slot as Slot).index);
-    return { signals, slots: slotIndexes, others: targets.filter((target) => !plain.includes(target)) };
+    const plain = targets.filter(isPlain);
+    return {
+      signals,
+      slots: Int32Array.from(plain.flatMap(({ slot }) => slot?.index ?? [])),
+      channels: Int32Array.from(plain.flatMap(({ channel }) => channel?.index ?? [])),
+      others: targets.filter((target) => !isPlain(target)),
+    };
   }
 
   /** As {@link alive}, of a group at once: most of what a bus says is that nothing changed. */
-  aliveTogether({ signals, slots: plain, others }: Group, at: number): void {
+  aliveTogether({ signals, slots: plain, channels, others }: Group, at: number): void {
     if (this.#hidden.size > 0) {
       this.alive(signals, at);
       return;
     }
     this.#status.seenAll(plain, at);
+    this.#channels.seenAll(channels, at);
     let located = false;
     for (let i = 0; i < others.length; i++) located = this.#alive(others[i] as Target, at) || located;
     if (located) this.#position.settle(at);

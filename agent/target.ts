@@ -113,13 +113,19 @@ export function compile(source: SourceMapping, contest: Contest | undefined): Ta
   };
 }
 
+/** Nothing but the time has to be noted when its source says again what it said: there is no other source. */
+export function isPlain({ channel, contest, position }: Target): boolean {
+  return contest === undefined && !position && channel?.sampled !== true;
+}
+
 /**
- * What signals said last of which nothing but the time has to be noted when they say it again: those that feed one
- * slot alone, of which there is no other source. In columns, for there are millions of such readings.
+ * What signals said last that feed one plain slot or channel and nothing else. In columns, for there are millions of
+ * such readings.
  */
 export class Latest {
-  /** By signal: index of the slot. */
+  /** By signal: index of the slot or channel, -1 for none. */
   readonly slots: Int32Array;
+  readonly channels: Int32Array;
   /** By signal: the number that was read, NaN for none that counts; the raw number, and what became of them. */
   readonly values: Float64Array;
   readonly raws: Float64Array;
@@ -128,11 +134,12 @@ export class Latest {
 
   constructor(targets: readonly (readonly Target[])[]) {
     this.#targets = targets.map(([target, ...others]) => {
-      const plain = target?.slot !== undefined && !target.contest && !target.position && others.length === 0;
+      if (target === undefined || others.length > 0 || !isPlain(target)) return undefined;
       // A choice of privacy is one, also when it is made again.
-      return plain && target.slot.path !== 'privacy.state' ? target : undefined;
+      return target.slot?.path === 'privacy.state' ? undefined : target;
     });
     this.slots = Int32Array.from(this.#targets, (target) => target?.slot?.index ?? -1);
+    this.channels = Int32Array.from(this.#targets, (target) => target?.channel?.index ?? -1);
     this.values = new Float64Array(targets.length).fill(Number.NaN);
     this.raws = new Float64Array(targets.length);
     this.converted = new Array(targets.length).fill(undefined);

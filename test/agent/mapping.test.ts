@@ -5,6 +5,7 @@ import { Mapping } from '../../agent/mapping.ts';
 import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
 import { quantise } from '../../agent/target.ts';
+import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 
@@ -14,16 +15,16 @@ function source(path: string, rest: Partial<SourceMapping> = {}): SourceMapping 
   return { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0, ...rest };
 }
 
+const profile = {
+  name: 'test',
+  telemetry: {},
+  waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
+  commands: {},
+};
+
 function setUp(sources: SourceMapping[], constants: VehicleProfile['constants'] = {}) {
   const status = new Status();
-  const mapping = new Mapping(status, new Channels(), {
-    name: 'test',
-    sources,
-    constants,
-    telemetry: {},
-    waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
-    commands: {},
-  });
+  const mapping = new Mapping(status, new Channels(), { ...profile, sources, constants });
   const read = (path: string) => status.value(slotByPath.get(path) as never);
   const give = (path: string, value: number, at = T, rank = 0) => {
     const index = mapping.wanted.findIndex((w, i) => w.signal === path && (rank === 0 || i === rank));
@@ -222,6 +223,40 @@ test('a reading that comes again counts, whatever became of its slot in between'
         expect(read('environment.air.temp')).toBe(value);
         expect(mapping.rejected).toBe(refused);
       }
+    }),
+  );
+});
+
+test('a channel is told each change once, and when it last spoke, also by frames that come again', () => {
+  const channel = channelByPath.get('alerts.FuelLevelLow') as Channel;
+  const step = fc.oneof(fc.record({ read: fc.constantFrom(0, 1, 1, 2) }), fc.constant('again' as const));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const channels = new Channels();
+      const told: unknown[] = [];
+      channels.observe({ channel: (_channel, value, at) => told.push([value, at]) });
+      const sources = [source('alerts.FuelLevelLow', { invalid: [2] })];
+      const mapping = new Mapping(new Status(), channels, { ...profile, sources, constants: {} });
+      const group = mapping.group([0]);
+      const expected: unknown[] = [];
+      let value: boolean | undefined;
+      let seen = Number.NEGATIVE_INFINITY;
+      for (const [i, one] of steps.entries()) {
+        const at = T + i;
+        if (one === 'again') {
+          mapping.aliveTogether(group, at);
+          if (value !== undefined) seen = at;
+        } else {
+          mapping.reading(0, one.read, one.read, at);
+          if (one.read !== 2) {
+            if (value !== (one.read === 1)) expected.push([one.read === 1, at]);
+            value = one.read === 1;
+            seen = at;
+          }
+        }
+        expect([channels.value(channel), channels.seenAt(channel)]).toEqual([value, seen]);
+      }
+      expect(told).toEqual(expected);
     }),
   );
 });
