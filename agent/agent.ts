@@ -138,6 +138,7 @@ export class Agent implements LinkEvents {
       clock,
       status,
       actuator: ports.actuator,
+      asleep: ports.asleep,
       log,
       busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
       ...(ports.traffic === undefined ? {} : { traffic: ports.traffic }),

@@ -29,6 +29,8 @@ export interface AgentPorts {
   readonly link: Link;
   readonly store: OutboxStore;
   readonly actuator: Actuator;
+  /** The bus that an action needs sleeps, though others may talk; default: the car is one bus. */
+  readonly asleep?: (action: string) => boolean;
   readonly verifier: SignatureVerifier;
   /** The unit's own key, for commands that are asked for at its interface. */
   readonly signer?: Signer;

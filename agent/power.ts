@@ -41,13 +41,15 @@ interface State {
   readonly until: number;
 }
 
-/** Action of the profile that wakes the car, if it has one. */
-const WAKE = 'wakeUp.wake';
+/** Action of the profile that wakes the car, if it has one: the only one whose frames go to a bus that sleeps. */
+export const WAKE = 'wakeUp.wake';
 
 export interface PowerParts {
   readonly clock: Clock;
   readonly status: StatusReader;
   readonly actuator: Actuator;
+  /** The bus that an action needs sleeps, though others may talk; default: the car is one bus. */
+  readonly asleep?: ((action: string) => boolean) | undefined;
   readonly log: Log;
   /** Something is open that ends by itself and would not be ended in a unit that sleeps. */
   readonly busy: () => boolean;
@@ -98,8 +100,8 @@ export class PowerStates implements Power {
   #sleepBytes = 0;
   #bytesBefore = 0;
   readonly #woken = { car: 0, message: 0, program: 0 };
-  /** Resolved by the next frame. */
-  #waiting: (() => void)[] = [];
+  /** Looked at with every frame. */
+  readonly #waiting = new Set<{ readonly actions: readonly string[]; readonly woken: () => void }>();
 
   constructor(parts: PowerParts) {
     this.#parts = parts;
@@ -161,7 +163,7 @@ export class PowerStates implements Power {
   /** A bus talks. */
   heard(): void {
     this.#heard = this.#parts.clock.monotonic();
-    if (this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const { actions, woken } of this.#waiting) if (this.awake(actions)) woken();
     if (this.#state === 'asleep') this.#stir('car');
   }
 
@@ -185,20 +187,26 @@ export class PowerStates implements Power {
     else this.#become('asleep');
   }
 
-  /** The car's buses talk, so that a frame wakes nobody. */
-  awake(): boolean {
-    return this.#parts.clock.monotonic() - this.#heard <= this.#rules.silence;
+  /** The car's buses talk, and each that one of `actions` needs, so that a frame wakes nobody. */
+  awake(actions: readonly string[] = []): boolean {
+    const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.silence;
+    return talks && !actions.some((action) => this.#parts.asleep?.(action) === true);
   }
 
-  /** Asks the car to wake up, by the frame that its profile has for that, and waits until it is heard. */
-  async wake(): Promise<boolean> {
-    if (this.awake()) return true;
+  /**
+   * Asks the car to wake up, by the frame that its profile has for that, and waits until it is heard, on each bus that
+   * one of `actions` needs.
+   */
+  async wake(actions: readonly string[] = []): Promise<boolean> {
+    if (this.awake(actions)) return true;
     const { clock, actuator, log } = this.#parts;
-    let cancel: () => void = () => undefined;
+    let over: (woken: boolean) => void = () => undefined;
     const heard = new Promise<boolean>((resolve) => {
-      this.#waiting.push(() => resolve(true));
-      cancel = clock.after(this.#rules.waking, () => resolve(false));
+      over = resolve;
     });
+    const waiting = { actions, woken: () => over(true) };
+    this.#waiting.add(waiting);
+    const cancel = clock.after(this.#rules.waking, () => over(false));
     if (actuator.actions.has(WAKE)) {
       // A car whose bus takes no frame may still wake up by itself; if it does not, that is what is told.
       const asked = actuator.actuate(WAKE);
@@ -206,6 +214,7 @@ export class PowerStates implements Power {
     }
     const woken = await heard;
     cancel();
+    this.#waiting.delete(waiting);
     return woken;
   }
 

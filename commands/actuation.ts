@@ -11,21 +11,29 @@ export interface Ways {
   readonly sender?: FrameSender;
   /** Who asks the control units of a bus, by its name in the profile. */
   readonly requesters?: ReadonlyMap<string, UdsRequester>;
+  /** Whether a bus of frames sleeps; default: none is known to. */
+  readonly sleeps?: (bus: string) => boolean;
 }
 
 export interface Actuation {
   readonly actuator: Actuator;
+  /** The bus that an action needs sleeps. */
+  asleep(action: string): boolean;
   /** Gives back what is held; resolves when it is, or cannot be in time. */
   stop(): Promise<void>;
 }
 
 /** Every way in which the commands of a profile are carried out. */
 export function actuationOf(vehicle: Vehicle, ways: Ways, clock: Clock, log: Log): Actuation {
-  const { sender, requesters = new Map<string, UdsRequester>() } = ways;
+  const { sender, requesters = new Map<string, UdsRequester>(), sleeps } = ways;
   const { commands } = vehicle.profile;
-  const frames = new FrameActuator(commands, vehicle.databases, sender, clock);
+  const frames = new FrameActuator(commands, vehicle.databases, sender, clock, sleeps);
   const { hooks, problems } = seedKeys(process.env);
   for (const { message } of problems) log.warn('a program for keys cannot be used', { error: message });
   const uds = new UdsActuator({ commands, requesters, clock, log, hooks });
-  return { actuator: new Actuators([frames, uds]), stop: () => uds.stop() };
+  return {
+    actuator: new Actuators([frames, uds]),
+    asleep: (action) => frames.asleep(action) || uds.asleep(action),
+    stop: () => uds.stop(),
+  };
 }

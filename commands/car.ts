@@ -6,10 +6,11 @@ import { ownKey, type TrustChanges, TrustStore } from '../adapters/keys/index.ts
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { type FileSystem, openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
+import { BusActivity } from '../agent/bus-activity.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
-import type { PowerRules } from '../agent/power.ts';
+import { type PowerRules, powerDefaults } from '../agent/power.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
@@ -128,7 +129,10 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     log,
   });
   ends.unshift(() => link.close());
-  const actuation = actuationOf(vehicle, options, clock, log);
+  const buses = new BusActivity(clock, options.power?.silence ?? powerDefaults.silence);
+  // A bus that nothing listens to takes no frames either: whoever sends there is told that.
+  const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
+  const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log);
   const agent = new Agent(
     vehicle.profile,
     {
@@ -152,6 +156,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
         },
       },
       actuator: actuation.actuator,
+      asleep: actuation.asleep,
       verifier: keys,
       keys,
       ...(own === undefined ? {} : { signer: own.signer }),
@@ -207,6 +212,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     let intake: ((batch: FrameBatch) => void) | undefined;
     const receive = (batch: FrameBatch): void => {
       intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses));
+      buses.received(batch, source.buses);
       intake(batch);
     };
     inputs.push(supervise(source, () => source.start(receive), clock, log));

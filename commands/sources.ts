@@ -113,8 +113,7 @@ function open(
   { clock, log, rest }: Surroundings,
 ): { source: FrameSource; sender?: FrameSender } {
   const { bus } = input;
-  const { file, record, commands } = configuration;
-  const recorded = record !== undefined;
+  const { file, commands } = configuration;
   const diagnosed = commandedBuses(configuration, vehicle).has(bus);
   switch (input.kind) {
     case 'simulated': {
@@ -122,8 +121,7 @@ function open(
       return { source: car, sender: car };
     }
     case 'socketcan': {
-      // Whoever asks control units, or records, wants frames that the profile does not name.
-      const identifiers = asked || diagnosed || recorded ? undefined : identifiersOf(vehicle, bus);
+      const identifiers = heardOf(configuration, vehicle, bus);
       const socket = new SocketCan({
         interface: input.interface,
         bus,
@@ -137,8 +135,7 @@ function open(
     case 'slcan': {
       const where = `${file}:${input.line}`;
       // Where nobody may command the car, the adapter only listens.
-      const commanded = Object.values(vehicle.profile.commands).some(({ send }) => send?.bus === bus);
-      const sends = asked || diagnosed || (commands !== undefined && commanded);
+      const sends = asked || diagnosed || (commands !== undefined && isCommanded(vehicle, bus));
       const adapter = new SlcanBus({
         bus,
         name: input.address,
@@ -157,6 +154,25 @@ function open(
       return { source: new LogSource(path, { bus, speed, loop, clock, times: 'clock' }) };
     }
   }
+}
+
+function isCommanded(vehicle: Vehicle, bus: string): boolean {
+  return Object.values(vehicle.profile.commands).some(({ send }) => send?.bus === bus);
+}
+
+/** The identifiers that are listened for on a bus; undefined: all there are. */
+export function heardOf(
+  configuration: Configuration,
+  vehicle: Vehicle,
+  bus: string,
+): readonly (number | IdentifierFilter)[] | undefined {
+  const { obd, record, commands } = configuration;
+  // Whoever asks control units, or records, wants frames that the profile does not name.
+  if (record !== undefined || (obd?.kind === 'isotp' && obd.over === bus)) return undefined;
+  if (commandedBuses(configuration, vehicle).has(bus)) return undefined;
+  const wanted = identifiersOf(vehicle, bus);
+  // A bus that is commanded must be heard: that it is silent would say that it sleeps.
+  return wanted.length === 0 && commands !== undefined && isCommanded(vehicle, bus) ? undefined : wanted;
 }
 
 /** What the profile wants of a bus: identifiers, and of J1939 messages whatever carries their group. */

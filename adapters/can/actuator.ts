@@ -1,4 +1,5 @@
 import type { ActionParameters, Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
+import { WAKE } from '../../agent/power.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import {
   type BitField,
@@ -83,20 +84,37 @@ export class FrameActuator implements Actuator {
   readonly #codec: MessageCodec;
   readonly #sender: FrameSender | undefined;
   readonly #clock: Clock;
+  readonly #sleeps: (bus: string) => boolean;
   /** By message: the receiver expects the counter to go on from the last frame, whatever command sent it. */
   readonly #counters = new Map<string, number>();
 
-  /** Without a `sender` the car cannot be commanded and no action is offered. */
-  constructor(commands: Commands, bound: readonly BoundDatabase[], sender: FrameSender | undefined, clock: Clock) {
+  /**
+   * Without a `sender` the car cannot be commanded and no action is offered.
+   * @param sleeps whether a bus sleeps: none but the frames that wake the car are put on it
+   */
+  constructor(
+    commands: Commands,
+    bound: readonly BoundDatabase[],
+    sender: FrameSender | undefined,
+    clock: Clock,
+    sleeps: (bus: string) => boolean = () => false,
+  ) {
     const { prepared, codec } = prepareCommands(commands, bound);
     this.#prepared = prepared;
     this.#codec = codec;
     this.#sender = sender;
     this.#clock = clock;
+    this.#sleeps = sleeps;
     this.actions = new Set(sender === undefined ? [] : this.#prepared.keys());
   }
 
-  /** @throws VigieError `command.unsupported`, or what the bus rejects with */
+  /** The bus that the action needs sleeps. */
+  asleep(action: string): boolean {
+    const bus = this.#prepared.get(action)?.send.bus;
+    return action !== WAKE && bus !== undefined && this.#sleeps(bus);
+  }
+
+  /** @throws VigieError `command.unsupported`, `command.asleep`, or what the bus rejects with */
   async actuate(action: string, parameters?: ActionParameters): Promise<void> {
     const command = this.#prepared.get(action);
     if (command === undefined || this.#sender === undefined) {
@@ -107,6 +125,7 @@ export class FrameActuator implements Actuator {
     const repetitions = Math.max(1, Math.ceil(duration / every));
     for (let sent = 0; sent < repetitions * messages.length; sent++) {
       if (sent > 0) await new Promise<void>((resolve) => this.#clock.after(every, resolve));
+      if (this.asleep(action)) throw new VigieError('command.asleep', `bus ${bus} sleeps`, { where: bus });
       await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
     }
   }

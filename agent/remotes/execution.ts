@@ -67,7 +67,7 @@ export class Execution {
     const { reports, power } = this.#parts;
     let progress = begun;
     let acted = false;
-    if (power.awake()) {
+    if (power.awake(plan.actions)) {
       progress = await reports.advance(progress, 'Accepted', 'SentToVehicle');
     } else {
       progress = await reports.advance(progress, 'Accepted');
@@ -75,7 +75,9 @@ export class Execution {
       woken(this.#parts.clock.now());
       progress = await reports.advance(progress, 'WakingUpVehicle');
       if (reports.stopped) return progress;
-      if (!(await power.wake())) return this.#end(progress, { code: 'command.asleep', detail: 'it did not wake up' });
+      if (!(await power.wake(plan.actions))) {
+        return this.#end(progress, { code: 'command.asleep', detail: 'it did not wake up' });
+      }
       // A car that was woken has done what WakeUp asks for.
       acted = plan.actions.length + plan.effects.length === 0;
       if (plan.actions.length > 0) {

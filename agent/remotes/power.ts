@@ -1,8 +1,12 @@
 /** Whether the car's buses are awake, and how to wake them. */
 export interface Power {
-  awake(): boolean;
-  /** Resolves true when the car is awake, false when it did not wake up in time. Counted against the monthly budget. */
-  wake(): Promise<boolean>;
+  /** Also the buses that `actions` need: one may sleep while another talks. */
+  awake(actions?: readonly string[]): boolean;
+  /**
+   * Resolves true when the car is awake, and the buses that `actions` need, false when it did not wake up in time.
+   * Counted against the monthly budget.
+   */
+  wake(actions?: readonly string[]): Promise<boolean>;
   /** A sender that the car trusts spoke to it, or a program of the car has come to its time. */
   spokenTo?(by?: 'message' | 'program'): void;
   /** The unit itself sleeps: it is woken by what is due, and looks at nothing of its own accord. */

@@ -255,7 +255,7 @@ export class Remotes {
     const running = groupsOf(type, plan).map((group) => this.#running.get(group));
     const other = running.find((command) => command !== undefined);
     if (other !== undefined) return fail({ code: 'command.busy', detail: `command ${other} is in progress` });
-    const refusal = this.#refusal(order, kind);
+    const refusal = this.#refusal(order, kind, plan);
     if (refusal !== undefined) return fail(refusal);
     this.#occupy(blank, plan);
     try {
@@ -285,10 +285,10 @@ export class Remotes {
   }
 
   /** Checks of the car as a whole, in their order. */
-  #refusal(order: Order, kind: RemoteKind): Refusal | undefined {
+  #refusal(order: Order, kind: RemoteKind, { actions }: Plan): Refusal | undefined {
     const { ledger, clock } = this.#o;
     const now = clock.now();
-    const awake = this.#power.awake();
+    const awake = this.#power.awake(actions);
     return (
       (order.own ? undefined : rateRefuses(kind, ledger, this.#limits, now)) ??
       carRefuses(kind, this.#o) ??

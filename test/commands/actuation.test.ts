@@ -6,7 +6,7 @@ import { SystemClock } from '../../adapters/clock/system.ts';
 import { Elm327 } from '../../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../../adapters/obd/isotp/index.ts';
 import { actuationOf } from '../../commands/actuation.ts';
-import { sourcesOf } from '../../commands/sources.ts';
+import { heardOf, sourcesOf } from '../../commands/sources.ts';
 import { inspectVehicle, loadVehicle } from '../../commands/vehicle.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -58,10 +58,10 @@ afterEach(() => {
   else process.env['VIGIE_SEED_KEYS'] = keys;
 });
 
-function waysOf(inputs: string, commands = 'commands: { trust: trust.json }') {
+function waysOf(inputs: string, commands = 'commands: { trust: trust.json }', profile = 'asked') {
   const file = car.file(
     'vigie.yaml',
-    `configuration: 1\nvin: VF3VGEBENCH000001\nprofile: ./asked.yaml\nmqtt: { url: 'mqtt://127.0.0.1:1' }\n${commands}\n${inputs}\n`,
+    `configuration: 1\nvin: VF3VGEBENCH000001\nprofile: ./${profile}.yaml\nmqtt: { url: 'mqtt://127.0.0.1:1' }\n${commands}\n${inputs}\n`,
   );
   const { configuration, diagnostics } = loadConfiguration(file, {});
   if (configuration === undefined) throw new Error(JSON.stringify(diagnostics));
@@ -69,7 +69,8 @@ function waysOf(inputs: string, commands = 'commands: { trust: trust.json }') {
   const log = new MemoryLog();
   const clock = new SystemClock();
   const ways = sourcesOf(configuration, vehicle, clock, log);
-  return { ways, actions: [...actuationOf(vehicle, ways, clock, log).actuator.actions].sort(), log };
+  const { actuator } = actuationOf(vehicle, ways, clock, log);
+  return { ways, configuration, vehicle, actions: [...actuator.actions].sort(), log };
 }
 
 const stick = `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:1' }`;
@@ -103,6 +104,43 @@ describe('the ways', () => {
   test('without keys that may command, control units are not asked for commands', () => {
     const { ways } = waysOf(`${stick}\nobd: { isotp: body }`, '');
     expect([...ways.requesters.keys()]).toEqual([]);
+  });
+});
+
+describe('what is listened for', () => {
+  const orders = `commands:
+  lights: { "off": { send: { bus: orders, message: BODY, signals: { DoorDriver: Shut } }, confirm: { path: kinetic.moving, equals: true } } }
+`;
+  const heard = (more: string, commands?: string) => {
+    car.file(
+      'asked-two.yaml',
+      `profile: 1
+name: two
+buses:
+  - { name: body, dbc: [small.dbc] }
+  - { name: orders, dbc: [small.dbc] }
+  - { name: plug, obd: { signalsets: [set.json] } }
+status:
+  kinetic.speed: { signal: MOTION.Speed, bus: body, timeout: 5s }
+  kinetic.moving: { signal: BODY.DoorDriver, bus: body, map: { 0: true, 1: false }, timeout: 5s }
+${orders}`,
+    );
+    const { configuration, vehicle } = waysOf(
+      `${stick}\n  - { bus: orders, slcan: 'tcp://127.0.0.1:2' }\n${more}`,
+      commands,
+      'asked-two',
+    );
+    return (['body', 'orders'] as const).map((bus) => heardOf(configuration, vehicle, bus));
+  };
+
+  test('on a bus that is commanded is everything where the profile reads nothing of it: it would seem to sleep', () => {
+    expect(heard('')).toEqual([[256, 512], undefined]);
+    expect(heard('', '')).toEqual([[256, 512], []]);
+  });
+
+  test('on a bus whose control units are asked, or that is recorded, is everything', () => {
+    expect(heard('obd: { isotp: body }', '')).toEqual([undefined, []]);
+    expect(heard('record: { folder: recorded }', '')).toEqual([undefined, undefined]);
   });
 });
 

@@ -95,7 +95,7 @@ describe('the outcome', () => {
     network.talk(false);
     await car.pass(3_500);
     const asked = network.bus.sent.length;
-    expect(await car.order('Lights', lights)).toEqual([...SENT, 'VehicleConnectionTimeout']);
+    expect(await car.order('Lights', lights)).toEqual(['Accepted', 'WakingUpVehicle', 'VehicleConnectionTimeout']);
     expect(network.bus.sent.length).toBe(asked);
   });
 });

@@ -79,6 +79,8 @@ export interface RemoteCarOptions {
   readonly profile?: (profile: Vehicle['profile']) => Vehicle['profile'];
   /** What was written before the start. */
   readonly ledger?: (now: number) => Partial<LedgerData>;
+  /** Sources beside the car's own, in the car's time. */
+  readonly sources?: (clock: VirtualClock) => CarOptions['sources'];
   /** Control units that are asked by diagnostics, in the car's time. */
   readonly diagnosed?: (clock: VirtualClock, simulation: SimulatedCar) => NonNullable<CarOptions['requesters']>;
 }
@@ -163,7 +165,7 @@ export class RemoteCar {
       vehicle: this.#vehicle,
       data: this.data,
       files: this.#disk.files,
-      sources: [this.simulation],
+      sources: [this.simulation, ...(this.#options.sources?.(this.clock.virtual) ?? [])],
       sender: this.simulation,
       ...(this.#requesters === undefined ? {} : { requesters: this.#requesters }),
       mqtt: { url, protocol },

@@ -35,6 +35,12 @@ export class UdsActuator implements Actuator {
     this.actions = new Set(reached.map(([action]) => action));
   }
 
+  /** The bus of the control unit that the action needs sleeps. */
+  asleep(action: string): boolean {
+    const command = this.#prepared.get(action);
+    return command !== undefined && this.#options.requesters.get(command.uds.bus)?.asleep === true;
+  }
+
   /**
    * Resolves when it was done, held for as long as the profile says, and given back.
    * @throws VigieError `command.unsupported`, as {@link DiagnosticSession.run} says, and what `allowed` throws

@@ -1,0 +1,61 @@
+/** A car of two buses, one of which sleeps while the other talks, as one agent on a real broker sees it. */
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FrameBatch, FrameSource } from '../../agent/ports.ts';
+import { batchOf } from '../adapters/can/dbc/frames.ts';
+import { AedesRig } from '../rig/aedes.ts';
+import { makeKeys, RemoteCar } from './remote-car.ts';
+
+/** A bus of its own that talks for as long as it runs: a frame that no profile names, twice a second. */
+class Gateway implements FrameSource {
+  readonly buses = ['gateway'];
+  #cancel: (() => void) | undefined;
+  readonly #after: (delay: number, due: () => void) => () => void;
+
+  constructor(after: (delay: number, due: () => void) => () => void) {
+    this.#after = after;
+  }
+
+  async start(receive: (batch: FrameBatch) => void): Promise<void> {
+    const speak = (): void => {
+      this.#cancel = this.#after(500, speak);
+      receive(batchOf([{ id: 0x7f0, data: Uint8Array.of(0) }]));
+    };
+    speak();
+  }
+
+  async stop(): Promise<void> {
+    this.#cancel?.();
+  }
+}
+
+const broker = new AedesRig();
+let keys: string;
+beforeAll(async () => {
+  await broker.start();
+  keys = await makeKeys();
+});
+afterAll(async () => {
+  await broker.remove();
+  rmSync(keys, { recursive: true, force: true });
+});
+
+test.concurrent.each([
+  ['is woken first', [], ['Accepted', 'WakingUpVehicle', 'CheckingVehicle', 'SentToVehicle', 'Success']],
+  ['that does not wake up gets no command', ['Network'], ['Accepted', 'WakingUpVehicle', 'VehicleConnectionTimeout']],
+] as const)('a bus that sleeps while another talks %s', async (_, deaf, states) => {
+  const car = await RemoteCar.start({
+    url: broker.url,
+    keys,
+    sources: (clock) => [new Gateway((delay, due) => clock.after(delay, due))],
+  });
+  try {
+    car.simulation.inject({ keyPresent: false, network: 'Asleep', deaf: [...deaf] });
+    await car.pass(6_000);
+    expect(await car.order('Doors', { state: 'Locked' })).toEqual(states);
+    // Only the frame that wakes came to a bus that slept.
+    expect(car.simulation.commands.accepted).toBe(states.length === 5 ? 1 : 0);
+  } finally {
+    await car.close();
+  }
+});
