@@ -1,6 +1,14 @@
 import { VigieError } from '../protocol/errors.ts';
 import type { ActionParameters, Actuator } from './ports.ts';
 
+/** An action was begun and not brought to its end: the car may have obeyed already. Code and message are the reason's. */
+export class BrokenOff extends VigieError {
+  constructor(reason: VigieError) {
+    super(reason.code, reason.message, { cause: reason });
+    this.name = 'BrokenOff';
+  }
+}
+
 /** Several ways to make the car do something as one: each action goes to the first that offers it. */
 export class Actuators implements Actuator {
   readonly actions: ReadonlySet<string>;

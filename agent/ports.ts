@@ -319,7 +319,8 @@ export interface Actuator {
   readonly actions: ReadonlySet<string>;
   /**
    * Rejects with a VigieError when the action is unknown, its parameters do not fit, or the bus does not take it.
-   * `allowed` throws why the car must not be touched any more: what needs time to begin asks it again then.
+   * `allowed` throws why the car must not be touched any more: what needs time asks it again before each frame. What was
+   * begun by then rejects with a `BrokenOff` (actuators.ts).
    */
   actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void>;
 }

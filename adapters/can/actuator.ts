@@ -1,3 +1,4 @@
+import { BrokenOff } from '../../agent/actuators.ts';
 import type { ActionParameters, Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
 import { WAKE } from '../../agent/power.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -114,8 +115,11 @@ export class FrameActuator implements Actuator {
     return action !== WAKE && bus !== undefined && this.#sleeps(bus);
   }
 
-  /** @throws VigieError `command.unsupported`, `command.asleep`, or what the bus rejects with */
-  async actuate(action: string, parameters?: ActionParameters): Promise<void> {
+  /**
+   * @throws VigieError `command.unsupported`, `command.asleep`, what the bus rejects with, or what `allowed` throws; after
+   * the first frame as {@link BrokenOff}
+   */
+  async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
     const command = this.#prepared.get(action);
     if (command === undefined || this.#sender === undefined) {
       throw new VigieError('command.unsupported', `the vehicle profile has no ${action}`);
@@ -125,8 +129,13 @@ export class FrameActuator implements Actuator {
     const repetitions = Math.max(1, Math.ceil(duration / every));
     for (let sent = 0; sent < repetitions * messages.length; sent++) {
       if (sent > 0) await new Promise<void>((resolve) => this.#clock.after(every, resolve));
-      if (this.asleep(action)) throw new VigieError('command.asleep', `bus ${bus} sleeps`, { where: bus });
-      await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
+      try {
+        allowed?.();
+        if (this.asleep(action)) throw new VigieError('command.asleep', `bus ${bus} sleeps`, { where: bus });
+        await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
+      } catch (error) {
+        throw sent > 0 && error instanceof VigieError ? new BrokenOff(error) : error;
+      }
     }
   }
 

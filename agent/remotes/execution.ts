@@ -1,4 +1,5 @@
 import { VigieError } from '../../protocol/errors.ts';
+import { BrokenOff } from '../actuators.ts';
 import type { Channels } from '../channels.ts';
 import type { ActionParameters, Actuator, Clock } from '../ports.ts';
 import type { CommandRule } from '../profile.ts';
@@ -125,6 +126,7 @@ export class Execution {
     const refusal = forbids();
     if (refusal !== undefined) return refusal;
     const ending = confirmations.wait(rule.confirm, rule.within, { ends: endsOf(action), anew });
+    let broken: Refusal | undefined;
     try {
       await actuator.actuate(action, parameters, () => {
         const meanwhile = forbids();
@@ -133,11 +135,13 @@ export class Execution {
     } catch (error) {
       // What is the matter with the car has a failure cause of its own; other errors are of the way to it.
       const known = error instanceof VigieError && error.fact.cause !== undefined;
-      return { code: known ? error.code : 'command.actuation', detail: (error as Error).message };
+      broken = { code: known ? error.code : 'command.actuation', detail: (error as Error).message };
+      if (!(error instanceof BrokenOff)) return broken;
     }
     const end = await ending;
     if (reports.stopped || end === 'shown') return 'done';
     if (end !== 'late') return { code: end.code, detail: end.detail };
+    if (broken !== undefined) return broken;
     const evidence = { status, channels: this.#parts.channels, fed, now: clock.now() };
     const late = `the car did not show it within ${rule.within} ms`;
     return diagnose(action, evidence) ?? { code: 'command.unconfirmed', detail: late };

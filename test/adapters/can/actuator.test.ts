@@ -3,10 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FrameActuator } from '../../../adapters/can/actuator.ts';
 import { parseDbc } from '../../../adapters/can/dbc/index.ts';
+import { BrokenOff } from '../../../agent/actuators.ts';
 import { BusActivity } from '../../../agent/bus-activity.ts';
 import { ERROR, type OutgoingFrame, SENT } from '../../../agent/ports.ts';
 import { PowerStates } from '../../../agent/power.ts';
 import { Status } from '../../../agent/status.ts';
+import { VigieError } from '../../../protocol/errors.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { batchOf, text } from './dbc/frames.ts';
@@ -141,5 +143,49 @@ describe('a bus that sleeps', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('frames that are repeated', () => {
+  const forbidden = new VigieError('command.vehicleInUse', 'it drives');
+
+  test('stop when the car must not be touched any more, and it is told that they were begun', async () => {
+    const { clock, hear, actuator, sent } = rig();
+    hear('body');
+    let asked = 0;
+    const done = actuator.actuate('doors.lock', undefined, () => {
+      if (++asked > 3) throw forbidden;
+    });
+    const ended = done.catch((error: unknown) => error);
+    await clock.settle(1_000);
+    expect(await ended).toBeInstanceOf(BrokenOff);
+    expect(await ended).toMatchObject({ code: 'command.vehicleInUse', cause: forbidden });
+    expect([sent.length, asked]).toEqual([3, 4]);
+  });
+
+  test('that must not be begun are not: nothing broke off', async () => {
+    const { hear, actuator, sent } = rig();
+    hear('body');
+    const refuse = (): void => {
+      throw forbidden;
+    };
+    await expect(actuator.actuate('doors.lock', undefined, refuse)).rejects.toBe(forbidden);
+    expect(sent).toEqual([]);
+  });
+
+  test('that the bus does not take any more broke off', async () => {
+    const { clock, hear, sent } = rig();
+    hear('body');
+    const busOff = new VigieError('command.actuation', 'the bus is off');
+    const sender = {
+      send: async (frame: OutgoingFrame) => {
+        if (sent.length === 2) throw busOff;
+        sent.push({ ...frame, at: clock.monotonic() });
+      },
+    };
+    const actuator = new FrameActuator(commands, [{ database }], sender, clock);
+    const ended = actuator.actuate('doors.lock').catch((error: unknown) => error);
+    await clock.settle(1_000);
+    expect(await ended).toMatchObject({ name: 'BrokenOff', code: 'command.actuation', cause: busOff });
   });
 });

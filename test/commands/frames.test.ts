@@ -1,10 +1,11 @@
-/** A car of two buses, one of which sleeps while the other talks, as one agent on a real broker sees it. */
+/** Frames of commands as one agent on a real broker sends them: to a bus that sleeps while another talks, and to a car that drives off. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FrameBatch, FrameSource } from '../../agent/ports.ts';
+import type { Vehicle } from '../../commands/vehicle.ts';
 import { batchOf } from '../adapters/can/dbc/frames.ts';
 import { AedesRig } from '../rig/aedes.ts';
-import { makeKeys, RemoteCar } from './remote-car.ts';
+import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
 
 /** A bus of its own that talks for as long as it runs: a frame that no profile names, twice a second. */
 class Gateway implements FrameSource {
@@ -55,6 +56,28 @@ test.concurrent.each([
     expect(await car.order('Doors', { state: 'Locked' })).toEqual(states);
     // Only the frame that wakes came to a bus that slept.
     expect(car.simulation.commands.accepted).toBe(states.length === 5 ? 1 : 0);
+  } finally {
+    await car.close();
+  }
+});
+
+/** The horn is asked for so long that the car can drive off meanwhile. */
+const persistent = (profile: Vehicle['profile']): Vehicle['profile'] => {
+  const horn = profile.commands['horn.on'];
+  if (horn?.send === undefined) throw new Error('the bench car has no horn');
+  return { ...profile, commands: { ...profile.commands, 'horn.on': { ...horn, send: { ...horn.send, for: 4_500 } } } };
+};
+
+test.concurrent('frames that are repeated stop when the car drives off, and the command fails for that', async () => {
+  const car = await RemoteCar.start({ url: broker.url, keys, profile: persistent });
+  try {
+    car.simulation.inject({ deaf: ['Horn'] });
+    await car.pass(1_200);
+    const id = await car.send('Horn', { state: 'Activated' });
+    await car.until(() => car.states(id).includes('SentToVehicle'));
+    car.simulation.inject({ rolling: 30 });
+    await car.until(() => car.reports(id).some(({ status }) => finalStates.has(status)));
+    expect(car.states(id)).toEqual(['Accepted', 'SentToVehicle', 'VehicleInUse']);
   } finally {
     await car.close();
   }

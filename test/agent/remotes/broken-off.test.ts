@@ -1,0 +1,46 @@
+/** What was begun and not brought to its end: the car says whether it has obeyed. */
+import { expect, test } from 'vitest';
+import { BrokenOff } from '../../../agent/actuators.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { RemoteReport } from '../../../protocol/schema/remote.ts';
+import { carOf } from './rig.ts';
+
+const off = new VigieError('command.actuation', 'the bus is off');
+const drives = new VigieError('command.vehicleInUse', 'it drives');
+
+function breaking(error: Error, obeys: boolean) {
+  const told: { readonly state: string; readonly detail: string | undefined; readonly at: number }[] = [];
+  const car: ReturnType<typeof carOf> = carOf({
+    publisher: {
+      secure: async (_kind, body) => {
+        const { status, failureCause, detail } = body as RemoteReport;
+        told.push({ state: failureCause ?? status, detail, at: car.clock.monotonic() });
+      },
+    },
+    actuate: async () => {
+      if (obeys) car.clock.after(300, () => car.see('doorsState.lockedStates', ['Locked']));
+      throw error;
+    },
+  });
+  return { car, told };
+}
+
+test.each([
+  ['has obeyed by then succeeds', new BrokenOff(drives), true, 'Success', 300],
+  [
+    'does not obey fails for what broke it off, when its time is over',
+    new BrokenOff(drives),
+    false,
+    'VehicleInUse',
+    3_000,
+  ],
+  ['does not obey fails also for its bus', new BrokenOff(off), false, 'VehicleError', 3_000],
+  ['was not asked at all fails at once', drives, true, 'VehicleInUse', 0],
+] as const)('a car that %s', async (_, error, obeys, outcome, after) => {
+  const { car, told } = breaking(error, obeys);
+  await car.order('Doors', { state: 'Locked' });
+  expect(told.map(({ state }) => state)).toEqual(['Accepted', 'SentToVehicle', outcome]);
+  const last = told.at(-1);
+  expect((last?.at ?? 0) - (told[1]?.at ?? 0)).toBe(after);
+  expect(last?.detail).toBe(outcome === 'Success' ? undefined : error.message);
+});
