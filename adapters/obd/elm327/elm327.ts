@@ -48,7 +48,10 @@ export class Elm327 implements DiagnosticRequester {
   #conversation: Conversation | undefined;
   #adapter: Adapter | undefined;
   #first: Promise<void> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Something is being asked. */
+  #busy = false;
+  /** What waits for its turn: what is urgent first, else in order. */
+  readonly #waiting: { readonly urgent: boolean; readonly begin: () => void }[] = [];
   #protocol: Protocol | undefined;
   #refusals = 0;
   /** Why requests cannot be made now. */
@@ -90,7 +93,7 @@ export class Elm327 implements DiagnosticRequester {
       );
     }
     await this.start();
-    return this.#inTurn(() => this.#request(request));
+    return this.#inTurn(() => this.#request(request), request.urgent);
   }
 
   /**
@@ -204,16 +207,27 @@ export class Elm327 implements DiagnosticRequester {
     this.#adapter?.renew();
   }
 
-  async #inTurn<T>(job: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(job);
-    this.#turn = turn.catch(() => undefined);
+  /** One thing at a time: adapters forget what they were doing when they are told something else. */
+  async #inTurn<T>(job: () => Promise<T>, urgent = false): Promise<T> {
+    if (this.#busy) {
+      await new Promise<void>((begin) => {
+        const behind = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
+        this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, { urgent, begin });
+      });
+    }
+    this.#busy = true;
     try {
-      return await turn;
+      return await job();
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
       this.#counts.failed++;
       if (error.code === 'input.unreadable' && this.#adapter !== undefined) this.#silence = error.message;
       throw this.#located(error);
+    } finally {
+      const next = this.#waiting.shift();
+      // Whoever is next is busy from now on: nobody who comes meanwhile goes before.
+      if (next === undefined) this.#busy = false;
+      else next.begin();
     }
   }
 

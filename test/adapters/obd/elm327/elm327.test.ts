@@ -57,6 +57,27 @@ const KINDS: readonly (readonly [string, EmulatorOptions])[] = [
 ];
 
 describe.each(KINDS)('%s', (_, options) => {
+  it('asks what is urgent before all that waits, in its order', async () => {
+    const { clock, elm } = rig(options);
+    const asked: string[] = [];
+    const ask = (payload: string, urgent: boolean) => {
+      const request = { address: ONE, payload: Uint8Array.from(unhex(payload)), urgent };
+      return elm.request({ ...request, allowed: () => void asked.push(payload) });
+    };
+    await within(clock, elm.start());
+    const polls = ['010D', '0100', '0902'].map((payload) => ask(payload, false));
+    const orders = ['2201', '22F190'].map((payload) => ask(payload, true));
+    await within(clock, Promise.all([...polls, ...orders]));
+    // The first was under way already.
+    expect(asked.filter((payload, i) => asked.indexOf(payload) === i)).toEqual([
+      '010D',
+      '2201',
+      '22F190',
+      '0100',
+      '0902',
+    ]);
+  });
+
   it('asks nothing that is forbidden when its turn comes', async () => {
     const { clock, elm, ecus } = rig(options);
     const refusal = new VigieError('command.vehicleInUse', 'the car drives');
