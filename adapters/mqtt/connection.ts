@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import { asBuffer } from './bytes.ts';
 import { connectOptions, type Identity } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
@@ -66,6 +67,8 @@ export class Connection {
   readonly #waiting = new Set<Pending>();
   #refilling = false;
   readonly #timer: NodeJS.Timeout;
+  readonly #acknowledgements: Acknowledgements;
+  #overdue = false;
   #stage: Closing['stage'] = 'dialing';
   /** Publishes are taken. */
   #open = false;
@@ -94,6 +97,15 @@ export class Connection {
     this.#watchSizes();
     this.#client = new MqttClient(() => this.#socket, connectOptions(version, identity));
     this.#timer = setTimeout(() => this.destroy(`no answer within ${identity.timeout / 1000} s`), identity.timeout);
+    this.#acknowledgements = new Acknowledgements({
+      clock,
+      patience: identity.timeout,
+      ask: () => this.#client.sendPing(),
+      overdue: () => {
+        this.#overdue = true;
+        this.destroy(`the broker answers and acknowledged nothing within ${identity.timeout / 1000} s`);
+      },
+    });
     this.#listen();
   }
 
@@ -206,7 +218,8 @@ export class Connection {
       this.#fail(new Error('keepalive: the broker did not answer'));
     };
     client.on('packetreceive', (packet) => {
-      if (packet.cmd === 'pingresp') this.#events.answered();
+      // A question that was not put after a silence says nothing of silences.
+      if (packet.cmd === 'pingresp' && !this.#acknowledgements.answered()) this.#events.answered();
       if (!fromBrokers.has(packet.cmd)) this.#fail(new Error(`the broker sent ${packet.cmd}, which is for brokers`));
       // Our subscriptions ask for QoS 1 at most [MQTT-3.8.4-8]; the library would store a QoS 2 message.
       if (packet.cmd === 'publish' && packet.qos === 2) this.#fail(new Error('the broker sent a message with QoS 2'));
@@ -260,8 +273,10 @@ export class Connection {
   #send(pending: Pending): void {
     const { message } = pending;
     this.#inFlight.add(pending);
+    this.#acknowledgements.expect(pending);
     this.#client.publish(message.topic, asBuffer(message.payload), publishOptions(message, this.version), (error) => {
       this.#inFlight.delete(pending);
+      this.#acknowledgements.came(pending);
       if (error === undefined || error === null) pending.resolve();
       else pending.reject(refusal(message.topic, error));
       if (this.#waiting.size > 0 && !this.#refilling) {
@@ -284,7 +299,9 @@ export class Connection {
   #ask(filter: string, start: (done: (error: Error | null) => void) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (!this.#open) return reject(this.#lost(filter));
+      this.#acknowledgements.expect(start);
       start((error) => {
+        this.#acknowledgements.came(start);
         if (error === null) resolve();
         else reject(this.#socket.destroyed ? this.#lost(filter) : refusal(filter, error));
       });
@@ -293,6 +310,7 @@ export class Connection {
 
   #closed(): void {
     clearTimeout(this.#timer);
+    this.#acknowledgements.stop();
     this.#open = false;
     const lost = [...this.#inFlight, ...this.#waiting];
     this.#inFlight.clear();
@@ -305,6 +323,7 @@ export class Connection {
       code: typeof code === 'number' ? code : undefined,
       silent: this.#ended === undefined && (code === undefined || code === 'ECONNRESET' || code === 'EPIPE'),
       unanswered: this.#unanswered,
+      overdue: this.#overdue,
       cause: this.#cause,
     });
   }
@@ -343,6 +362,15 @@ export class Connection {
     this.#socket.resume();
   }
 }
+
+/** Milliseconds of the machine. */
+const clock = {
+  monotonic: () => performance.now(),
+  after: (delay: number, due: () => void) => {
+    const timer = setTimeout(due, delay);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** PUBACK with success, the same bytes in 3.1.1 and 5 (clause 3.4). */
 function puback(id: number): Uint8Array {

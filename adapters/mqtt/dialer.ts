@@ -109,7 +109,9 @@ export class Dialer {
         const { sent, received } = connection.traffic;
         progress.counts.sentBytes += sent;
         progress.counts.receivedBytes += received;
-        const lasted = closing.stage === 'connected' && performance.now() - since >= stable;
+        if (closing.overdue) progress.counts.overdue++;
+        // One on which nothing is acknowledged was never good.
+        const lasted = closing.stage === 'connected' && !closing.overdue && performance.now() - since >= stable;
         if (lasted) this.#backoff.reset();
         if (closing.stage === 'connected') {
           keepAlive.ended(closing.unanswered);

@@ -32,6 +32,8 @@ export interface LinkCounts {
   readonly ups: number;
   /** Times it was lost while up. */
   readonly losses: number;
+  /** Connections given up because the broker answered and acknowledged nothing. */
+  readonly overdue: number;
   /** Publishes that the broker acknowledged, and their payload in bytes. */
   readonly published: number;
   readonly publishedBytes: number;
@@ -67,6 +69,7 @@ export class LinkProgress {
     attempts: 0,
     ups: 0,
     losses: 0,
+    overdue: 0,
     published: 0,
     publishedBytes: 0,
     rejected: 0,

@@ -20,7 +20,7 @@ export interface Identity {
   readonly window: number;
   /** Messages of the broker that may wait for ours; MQTT 5 tells it. */
   readonly receiveMaximum: number;
-  /** Milliseconds from dialing to CONNACK. */
+  /** Milliseconds from dialing to CONNACK, and that any other acknowledgement may take. */
   readonly timeout: number;
   readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
 }

@@ -73,7 +73,7 @@ export interface MqttLinkOptions extends MqttAddress {
   readonly leastKeepalive?: number;
   /** Whether the unit sleeps; default: never. */
   readonly rest?: Rest;
-  /** Milliseconds an attempt may take until the broker accepts; default 20 s. */
+  /** Milliseconds an attempt may take until the broker accepts, and any other acknowledgement; default 20 s. */
   readonly connectTimeout?: number;
   /** Milliseconds that {@link MqttLink.close} may take; default 3 s. */
   readonly closeTimeout?: number;

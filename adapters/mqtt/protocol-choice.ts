@@ -15,6 +15,8 @@ export interface Closing {
   readonly silent: boolean;
   /** This side ended it because a question after a silence got no answer. */
   readonly unanswered: boolean;
+  /** This side ended it because the broker, though it was there, acknowledged nothing. */
+  readonly overdue: boolean;
   /** The fault, when there is one. */
   readonly cause: Error | undefined;
 }

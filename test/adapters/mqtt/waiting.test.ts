@@ -31,6 +31,7 @@ describe('choice of the protocol version', () => {
     code: undefined,
     silent: true,
     unanswered: false,
+    overdue: false,
     cause: undefined,
   };
   const refused = (code: number): Closing => ({ ...silent, silent: false, code });

@@ -1,0 +1,160 @@
+/** A broker that answers and acknowledges nothing is left; one that is slow is not. */
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Acknowledgements } from '../../../adapters/mqtt/acknowledgements.ts';
+import type { MqttLinkOptions } from '../../../adapters/mqtt/index.ts';
+import { Car, message } from '../../rig/car.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { type Answer, obliging, ScriptedBroker } from '../../rig/script.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function carAt(answers: readonly [Answer, ...Answer[]], options: Partial<MqttLinkOptions> = {}): Promise<Car> {
+  const brokers = await Promise.all(answers.map((answer) => ScriptedBroker.open(answer)));
+  const urls = brokers.map(({ url }) => url);
+  const car = new Car(urls, { protocol: 4, closeTimeout: 200, connectTimeout: 300, ...options });
+  closers.push(() => car.link.close(), ...brokers.map((broker) => () => broker.close()));
+  return car;
+}
+
+/** Like `obliging`, but for packets of one type; `asked` counts questions. */
+function mute(type: number, until: () => boolean): { readonly answer: Answer; readonly asked: () => number } {
+  let asked = 0;
+  return {
+    asked: () => asked,
+    answer: (packet, socket) => {
+      if ((packet[0] ?? 0) >> 4 === 12) asked++;
+      return (packet[0] ?? 0) >> 4 === type && !until() ? undefined : obliging(packet, socket);
+    },
+  };
+}
+
+describe('a broker that answers questions', () => {
+  it('and acknowledges no message is left; what waited is rejected, and passes on the next connection', async () => {
+    let mended = false;
+    let silent = 0;
+    const car = await carAt([
+      (packet, socket) => {
+        // Presence is acknowledged, so that the link comes up as usual.
+        const event = (packet[0] ?? 0) >> 4 === 3 && packet.includes('/up/event');
+        if (event && !mended) silent++;
+        return event && !mended ? undefined : obliging(packet, socket);
+      },
+    ]);
+    await car.start();
+    const waiting = Promise.allSettled([1, 2, 3].map((n) => car.link.publish(message(`event ${n}`))));
+    expect(await car.down()).toContain('acknowledged nothing');
+    mended = true;
+    for (const outcome of await waiting) expect(outcome).toMatchObject({ reason: { code: 'link.lost' } });
+    await car.up();
+    await car.link.publish(message('event 1'));
+    expect(silent).toBe(3);
+    expect(car.link.health().counts).toMatchObject({ overdue: 1, losses: 1, rejected: 3 });
+  });
+
+  it('and never acknowledges the subscription is left for the next', async () => {
+    const first = mute(8, () => false);
+    const car = await carAt([first.answer, obliging]);
+    await car.start();
+    expect(first.asked()).toBe(1);
+    expect(car.link.health().counts).toMatchObject({ overdue: 1, ups: 1 });
+  });
+
+  it('and acknowledges in time is asked nothing', async () => {
+    const broker = mute(0, () => true);
+    const car = await carAt([broker.answer], { connectTimeout: 20_000 });
+    await car.start();
+    for (let n = 0; n < 50; n++) await car.link.publish(message(`event ${n}`));
+    expect([broker.asked(), car.link.health().counts.overdue]).toEqual([0, 0]);
+  });
+});
+
+describe('acknowledgements', () => {
+  const PATIENCE = 20_000;
+
+  function rig() {
+    const clock = new VirtualClock();
+    const told: string[] = [];
+    const parts = { clock, patience: PATIENCE, ask: () => told.push('asked'), overdue: () => told.push('overdue') };
+    return { clock, told, acknowledgements: new Acknowledgements(parts) };
+  }
+
+  it('that the broker does not even answer about are not judged: the network may be slow, or gone', () => {
+    const { clock, told, acknowledgements } = rig();
+    acknowledgements.expect({});
+    clock.advance(PATIENCE * 100);
+    expect(told).toEqual(['asked']);
+  });
+
+  it('are overdue a while after the broker is known to have the packet', () => {
+    const { clock, told, acknowledgements } = rig();
+    acknowledgements.expect({});
+    clock.advance(PATIENCE + 60_000);
+    acknowledgements.answered();
+    clock.advance(PATIENCE - 1);
+    expect(told).toEqual(['asked']);
+    clock.advance(1);
+    expect(told).toEqual(['asked', 'overdue']);
+  });
+
+  it('leave nothing to wait for when they have come', () => {
+    const { clock, acknowledgements } = rig();
+    const packets = [{}, {}];
+    for (const packet of packets) acknowledgements.expect(packet);
+    for (const packet of packets) acknowledgements.came(packet);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('are overdue exactly when the broker had the packet for so long', () => {
+    const step = fc.oneof(
+      fc.record({ pass: fc.integer({ min: 1, max: 30_000 }) }),
+      fc.constant('send' as const),
+      fc.constant('acknowledge' as const),
+      fc.constant('answer' as const),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { clock, told, acknowledgements } = rig();
+        const sent: { readonly since: number }[] = [];
+        let asked = 0;
+        // When the answer to the question came that followed the oldest packet.
+        let known: number | undefined;
+        for (const next of steps) {
+          if (next === 'send') {
+            const packet = { since: clock.monotonic() };
+            sent.push(packet);
+            acknowledgements.expect(packet);
+          } else if (next === 'acknowledge') {
+            const packet = sent.shift();
+            if (packet !== undefined) acknowledgements.came(packet);
+            known = undefined;
+          } else if (next === 'answer') {
+            if (told.filter((one) => one === 'asked').length > asked) {
+              asked++;
+              known = clock.monotonic();
+            }
+            acknowledgements.answered();
+          } else clock.advance(next.pass);
+          if (!told.includes('overdue')) continue;
+          expect(sent.length).toBeGreaterThan(0);
+          expect(asked).toBeGreaterThan(0);
+          expect(clock.monotonic() - (sent[0]?.since ?? Number.NaN)).toBeGreaterThanOrEqual(PATIENCE);
+          return;
+        }
+        // Nobody waits longer than for a question, and for what follows its answer.
+        if (known !== undefined && sent.length > 0) {
+          expect(clock.monotonic() - known).toBeLessThan(2 * PATIENCE);
+        }
+        // A question is put about what waits, and one at a time.
+        const questions = told.filter((one) => one === 'asked').length;
+        expect(questions - asked).toBeLessThanOrEqual(1);
+        const [oldest] = sent;
+        if (oldest !== undefined && clock.monotonic() - oldest.since >= 2 * PATIENCE)
+          expect(questions).toBeGreaterThan(0);
+      }),
+    );
+  });
+});
