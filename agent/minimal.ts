@@ -7,7 +7,7 @@ import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
 import { admit, logUnanswered } from './remotes/admission.ts';
 import { type Affair, failureOf } from './remotes/affair.ts';
-import { Ledger, type LedgerData } from './remotes/ledger.ts';
+import { final, Ledger, type LedgerData } from './remotes/ledger.ts';
 import { type Progress, Reports } from './remotes/reports.ts';
 
 /** It looks around this often, ms. */
@@ -59,6 +59,8 @@ export class MinimalAgent implements LinkEvents {
   readonly #ledger: Ledger;
   readonly #reports: Reports;
   readonly #startedAt: number;
+  /** Commands that are being carried out. */
+  readonly #underWay = new Set<string>();
   #cancelTick: (() => void) | undefined;
   #greeted = false;
   #stopping = false;
@@ -163,7 +165,13 @@ export class MinimalAgent implements LinkEvents {
     const { id, kind, issued, expires } = command;
     const progress = (record: Progress['record']): Progress => ({ record, correlation, untold: new Set() });
     const known = this.#ledger.find(id);
-    if (known !== undefined) return this.#reports.tell(progress(known));
+    if (known !== undefined) {
+      if (final(known.status) || this.#underWay.has(id) || !affairs.has(known.type)) {
+        return this.#reports.tell(progress(known));
+      }
+      const detail = 'the agent was restarted while it was carried out';
+      return this.#reports.fail(progress(known), { code: 'command.interrupted', detail });
+    }
     if (this.#ledger.forgot(issued) || !this.#ledger.use(key, command.counter)) {
       return logUnanswered(log, { code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
     }
@@ -180,10 +188,15 @@ export class MinimalAgent implements LinkEvents {
     if (quality() === 'none' || now > expires || issued > now + SKEW) {
       return this.#reports.fail(blank, { code: 'command.expired', detail: 'it is late, or the car does not know' });
     }
+    this.#underWay.add(id);
     try {
+      // A counter that is not marked on disk would let the same happen again after a power cut.
+      await this.#ledger.record(blank.record);
       await affair(command.body, now);
     } catch (error) {
-      return this.#reports.fail(blank, { code: failureOf(error), detail: (error as Error).message });
+      return await this.#reports.fail(blank, { code: failureOf(error), detail: (error as Error).message });
+    } finally {
+      this.#underWay.delete(id);
     }
     await this.#reports.advance(blank, 'Success');
   }

@@ -24,9 +24,28 @@ export interface MinimalParts {
 
 /**
  * Starts it; the result ends it.
- * @throws VigieError `store.failed` when the records cannot be opened at all
+ * @throws VigieError `store.failed` when the records cannot be opened at all, and what the trust file and the address of
+ * the broker are refused with; nothing is left open then
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
+  /** What has begun, the last first. */
+  const ends: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0)) {
+      await end().catch((error: Error) => parts.log.error('while stopping', { error: error.message }));
+    }
+  };
+  try {
+    await begin(parts, ends);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return stop;
+}
+
+/** Puts before `ends` how to end each thing that it begins. */
+async function begin(parts: MinimalParts, ends: (() => Promise<void>)[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, outbox, profile } = configuration;
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
@@ -35,11 +54,13 @@ export async function startMinimal(parts: MinimalParts): Promise<() => Promise<v
     log,
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
   });
+  ends.unshift(() => store.close());
   const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
   const verifier =
     commands === undefined ? TrustStore.without(clock) : TrustStore.open(commands.trust, clock, { changes });
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
   const link = new MqttLink({ ...parts.mqtt, vin, log });
+  ends.unshift(() => link.close());
   const agent = new MinimalAgent(
     {
       clock,
@@ -72,11 +93,7 @@ export async function startMinimal(parts: MinimalParts): Promise<() => Promise<v
       more: service.overseer.hello,
     },
   );
+  ends.unshift(() => agent.stop());
   agent.start();
   link.open(service.events(agent, link));
-  return async () => {
-    for (const step of [() => agent.stop(), () => link.close(), () => store.close()]) {
-      await step().catch((error: Error) => log.error('while stopping', { error: error.message }));
-    }
-  };
 }

@@ -276,6 +276,8 @@ export class Remotes {
   /** Carries out what does not concern the car: neither its state nor its battery is asked. */
   async #attend(affair: Affair, body: Uint8Array, progress: Progress): Promise<void> {
     try {
+      // A counter that is not marked on disk would let the same happen again after a power cut.
+      await this.#o.ledger.record(progress.record);
       await affair(body, this.#o.clock.now());
     } catch (error) {
       await this.#reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });

@@ -21,6 +21,8 @@ interface Setting {
   readonly reason?: string;
   readonly ledger?: ReturnType<typeof disk>;
   readonly affair?: () => void;
+  /** The affair takes until then. */
+  readonly wait?: Promise<void>;
 }
 
 function rightsTo(kinds: readonly CommandKind[]): SignatureVerifier {
@@ -40,6 +42,7 @@ function setUp({
   reason = 'it crashed',
   ledger = disk(),
   affair,
+  wait,
 }: Setting = {}) {
   const clock = new VirtualClock();
   const link = new WireLink();
@@ -49,6 +52,7 @@ function setUp({
   const monitor: Affair = async () => {
     ran.push('Monitor');
     affair?.();
+    await wait;
   };
   const agent = new MinimalAgent(
     {
@@ -112,6 +116,50 @@ describe('a command', () => {
     const next = setUp({ ledger: disk(ledger.data) });
     await next.give(signed(command));
     expect([next.ran, next.reports()]).toEqual([[], [success]]);
+  });
+
+  test('is written down, with its counter, before it is carried out', async () => {
+    const seen: unknown[] = [];
+    const car: ReturnType<typeof setUp> = setUp({
+      affair: () => void seen.push(JSON.parse(JSON.stringify(car.ledger.data))),
+    });
+    const command = commandOf(car.clock, 'Monitor', removal);
+    await car.give(signed(command));
+    expect(seen).toMatchObject([{ actions: [{ id: command.id, status: 'Accepted' }] }]);
+    // The power is cut while it is carried out.
+    const next = setUp({ ledger: disk(seen[0] as typeof car.ledger.data) });
+    await next.give(signed({ ...command, id: 'another' }));
+    await next.give(signed(command));
+    await next.give(signed(command));
+    expect(next.ran).toEqual([]);
+    const failed = { remoteActionId: command.id, status: 'Failed', failureCause: 'VehicleError' };
+    expect(next.reports()).toMatchObject([failed, failed]);
+  });
+
+  test('that cannot be written down is not carried out', async () => {
+    const ledger = disk();
+    ledger.write = async () => {
+      throw new VigieError('store.failed', 'the disk is full');
+    };
+    const { clock, give, reports, ran } = setUp({ ledger });
+    await give(signed(commandOf(clock, 'Monitor', removal)));
+    expect([ran, reports()[0]?.failureCause]).toEqual([[], 'GeneralError']);
+  });
+
+  test('that comes again while it is carried out is answered, and happens once', async () => {
+    let go: () => void = () => undefined;
+    const car = setUp({
+      wait: new Promise<void>((resolve) => {
+        go = resolve;
+      }),
+    });
+    const command = commandOf(car.clock, 'Monitor', removal);
+    await car.give(signed(command));
+    await car.give(signed(command));
+    go();
+    await car.clock.settle(2, 1);
+    expect(car.ran).toEqual(['Monitor']);
+    expect(car.reports().map(({ status }) => status)).toEqual(['Accepted', 'Success']);
   });
 
   test('with a counter that was used is neither carried out nor answered', async () => {

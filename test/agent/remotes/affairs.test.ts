@@ -10,7 +10,7 @@ import { type CommandBodyKind, encodeCommand } from '../../../protocol/command.t
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import type { CommandKind } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
-import { carOf, commandOf } from './rig.ts';
+import { carOf, commandOf, disk } from './rig.ts';
 
 function signerOf(kinds: readonly string[]) {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -91,4 +91,20 @@ test('an affair that fails by a defect is a command that failed', async () => {
     },
   });
   expect(await order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['GeneralError']);
+});
+
+test('it is written down, with its counter, before it is carried out; a cut after that is told, and nothing is done twice', async () => {
+  const root = signerOf(['Monitor']);
+  const seen: string[] = [];
+  const more: Readonly<Record<string, Affair>> = {
+    Monitor: async () => void seen.push(JSON.stringify(car.document.data)),
+  };
+  const car: Awaited<ReturnType<typeof carWith>> = await carWith(root, more);
+  expect(await car.order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['Success']);
+  const cut = JSON.parse(seen[0] ?? '{}') as typeof car.document.data;
+  expect(cut.actions).toMatchObject([{ type: 'Monitor', status: 'Accepted' }]);
+  expect(Object.keys(cut.counters)).toHaveLength(1);
+  const next = carOf({ document: disk(cut) });
+  await next.remotes.resume();
+  expect(next.reports).toMatchObject([{ type: 'Monitor', status: 'Failed' }]);
 });

@@ -1,0 +1,73 @@
+/** A minimal mode that cannot begin leaves nothing behind. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { generateKey } from '../../adapters/keys/index.ts';
+import { Configurations } from '../../commands/generation.ts';
+import { startMinimal } from '../../commands/minimal.ts';
+import { Service, Starts } from '../../commands/service.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-minimal-'));
+  mkdirSync(join(folder, 'records'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The real store, and how many of it are open. */
+const stores = vi.hoisted(() => ({ open: 0 }));
+vi.mock('../../adapters/store/index.ts', async (load) => {
+  const real = await load<typeof import('../../adapters/store/index.ts')>();
+  const openStore: typeof real.openStore = async (...given) => {
+    const store = await real.openStore(...given);
+    stores.open++;
+    const close = async (): Promise<void> => {
+      await store.close();
+      stores.open--;
+    };
+    return { ...store, close };
+  };
+  return { ...real, openStore };
+});
+
+test('without the keys it is to trust it closes its records again', async () => {
+  const [data, file] = [join(folder, 'records'), join(folder, 'vigie.yaml')];
+  writeFileSync(
+    file,
+    `configuration: 1
+vin: ${VIN}
+profile: bench
+data: ./records
+can: [{ bus: body, simulated: true }]
+mqtt: { url: mqtt://127.0.0.1:1 }
+commands: { trust: keys/trust.json }
+`,
+  );
+  // It was there when the configuration was read.
+  await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
+  const [clock, log] = [new SystemClock(), new MemoryLog()];
+  const configurations = await Configurations.open({ file, data, environment: {}, clock, log, unwritten: {} });
+  const { configuration } = await configurations.choose();
+  rmSync(join(folder, 'keys'), { recursive: true });
+  const starts = await Starts.open(data, log);
+  const options = { vin: VIN, profile: 'bench', data, clock, log, environment: {}, configurations, starts };
+  const service = await Service.open({ ...options, helloEvery: 60_000, minimal: 'a test' });
+  try {
+    const parts = { configuration, mqtt: { url: 'mqtt://127.0.0.1:1' }, data, service, clock, log, reason: 'a test' };
+    await expect(startMinimal(parts)).rejects.toMatchObject({ code: 'input.unreadable' });
+    expect(stores.open).toBe(0);
+    // With them it begins, and ends when it is told to.
+    await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
+    const stop = await startMinimal(parts);
+    expect(stores.open).toBe(1);
+    await stop();
+    expect(stores.open).toBe(0);
+  } finally {
+    configurations.close();
+    await service.close(true);
+  }
+});
