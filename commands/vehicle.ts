@@ -174,8 +174,13 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
     message: `${problem.action}: ${problem.message}`,
   });
   // What computes keys is on the unit, and need not be where a profile is written.
+  const { hooks, problems } = seedKeys(process.env);
+  const unlocks = Object.values(commands).some(({ uds }) => uds?.security !== undefined);
   return [
+    ...(unlocks ? problems : []).map(({ where = file, message }) => {
+      return { file: where, line: 0, severity: 'warning' as const, message: message.replace(`${where}: `, '') };
+    }),
     ...prepareCommands(commands, databases).problems.map(found('error')),
-    ...prepareUdsCommands(commands, seedKeys(process.env).hooks).problems.map(found('warning')),
+    ...prepareUdsCommands(commands, hooks).problems.map(found('warning')),
   ];
 }

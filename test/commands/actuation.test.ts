@@ -169,4 +169,18 @@ describe('what computes keys', () => {
     expect(profile().filter(({ message }) => message.includes('acme'))).toEqual([]);
     expect(waysOf(stick).actions).toEqual(['doors.unlock', 'lights.off', 'lights.on']);
   });
+
+  test('is never a program with the name of what is computed here: the check says so', () => {
+    process.env['VIGIE_SEED_KEYS'] = car.folder;
+    const file = car.file('xor', '#!/bin/sh\necho 00\n', 0o755);
+    try {
+      const said = profile().filter((found) => found.file === file);
+      expect(said).toMatchObject([
+        { severity: 'warning', message: expect.stringMatching(/^is never started: .*rename it/) },
+      ]);
+      expect(waysOf(stick).log.lines.some(({ fields }) => String(fields?.['error']).startsWith(file))).toBe(true);
+    } finally {
+      rmSync(file);
+    }
+  });
 });

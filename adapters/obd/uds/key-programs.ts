@@ -4,7 +4,7 @@ import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { VigieError } from '../../../protocol/errors.ts';
 import { bytesOf, hexByte, hexOf } from '../hex.ts';
-import type { KeyHook } from './security.ts';
+import { type KeyHook, simpleKeys } from './security.ts';
 
 /** As names in profiles are. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
@@ -22,7 +22,8 @@ const WRITABLE_BY_OTHERS = 0o022;
  * Another exit status than 0 ends the command.
  *
  * What is wrong with the folder or with one of them is said, and the others count: `input.unreadable`, and
- * `configuration.wrong` for a program that cannot be started or that others than its owner may change.
+ * `configuration.wrong` for a program that cannot be started, that others than its owner may change, or that has the name
+ * of one of {@link simpleKeys}: those mean the same in every profile.
  */
 export function keyPrograms(folder: string): { hooks: ReadonlyMap<string, KeyHook>; problems: readonly VigieError[] } {
   const hooks = new Map<string, KeyHook>();
@@ -39,7 +40,9 @@ export function keyPrograms(folder: string): { hooks: ReadonlyMap<string, KeyHoo
     for (const name of namesIn(folder)) {
       const file = resolve(join(folder, name));
       attempt(() => {
-        if (isProgram(file)) hooks.set(name, hookOf(file));
+        if (!isProgram(file)) return;
+        if (simpleKeys.has(name)) throw taken(name, file);
+        hooks.set(name, hookOf(file));
       });
     }
   });
@@ -58,6 +61,14 @@ function namesIn(folder: string): string[] {
   } catch (cause) {
     throw new VigieError('input.unreadable', (cause as Error).message, { where: folder, cause });
   }
+}
+
+function taken(name: string, file: string): VigieError {
+  const own = [...simpleKeys.keys()].join(', ');
+  const message = `is never started: ${name} is computed by the agent itself, as are ${own}`;
+  return new VigieError('configuration.wrong', `${message}; rename it, and write its new name into the profile`, {
+    where: file,
+  });
 }
 
 function isProgram(file: string): boolean {

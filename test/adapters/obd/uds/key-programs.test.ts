@@ -93,6 +93,15 @@ describe('the folder', () => {
     ]);
   });
 
+  it.each(['xor', 'add', 'complement'])('refuses a program that is called %s: that is computed here', (name) => {
+    program('acme', 'true');
+    program(name, 'echo 01');
+    const { hooks, problems } = keyPrograms(folder);
+    expect([...hooks.keys()]).toEqual(['acme']);
+    expect(problems).toMatchObject([{ code: 'configuration.wrong', where: join(folder, name) }]);
+    expect(problems[0]?.message).toMatch(new RegExp(`never started: ${name} is .*rename it`));
+  });
+
   it('that others may write to, or that is not there, gives none', () => {
     program('acme', 'true');
     chmodSync(folder, 0o777);
