@@ -84,7 +84,7 @@ function checkRecords(data: string): Diagnostic[] {
     }
     return find('info', `the records have format ${format}; the next start brings them to ${newest()}`);
   } catch (error) {
-    if (error instanceof VigieError) return find('error', error.message);
+    if (error instanceof VigieError) return find('warning', error.message, 'the next start makes up for it');
     // A folder that this user may not look into is no fault of the configuration.
     return find('info', `the records cannot be looked at: ${(error as Error).message}`);
   }

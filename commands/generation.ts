@@ -52,9 +52,17 @@ export interface Chosen {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Everything that `vigie check -c` looks at; of the profile only the errors are told. */
-export function inspect(path: string, environment: Environment, folder?: string): Partial<Chosen> {
-  const { configuration, diagnostics } = loadConfiguration(path, environment, folder);
+/**
+ * Everything that `vigie check -c` looks at; of the profile only the errors are told. `files`: whether those that the
+ * broker wants must be there.
+ */
+export function inspect(
+  path: string,
+  environment: Environment,
+  folder?: string,
+  files: 'needed' | 'awaited' = 'needed',
+): Partial<Chosen> {
+  const { configuration, diagnostics } = loadConfiguration(path, environment, folder, files);
   if (configuration === undefined) return { diagnostics };
   const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
   const all = [
@@ -122,7 +130,7 @@ export class Configurations {
     const { diagnostics = [], ...local } = inspect(file, environment);
     if (usable(local)) return this.#run({ ...local, diagnostics });
     const { diagnostics: _older, ...copy } = inspect(this.#files.localCopy, environment, folder);
-    if (!usable(copy)) return this.#refuse(diagnostics);
+    if (!usable(copy)) return this.#waiting() ?? this.#refuse(diagnostics);
     log.error('the configuration has errors; the last one that was good is used', { error: said(diagnostics) });
     return this.#run({ ...copy, diagnostics });
   }
@@ -207,6 +215,22 @@ export class Configurations {
       });
     }
     return chosen;
+  }
+
+  /** Where nothing can be used as it is: what only lacks what the broker wants. The car is recorded meanwhile. */
+  #waiting(): Chosen | undefined {
+    const { file, environment, log } = this.#parts;
+    const [number, folder] = [current(this.#state), dirname(file)];
+    const sent = number === LOCAL ? [] : [this.#files.path(number)];
+    for (const path of [...sent, file, this.#files.localCopy]) {
+      const { diagnostics = [], ...found } = inspect(path, environment, folder, 'awaited');
+      if (!usable(found)) continue;
+      log.error('what the broker wants is missing; the car is recorded without a link until it is there', {
+        files: diagnostics.map(({ message }) => message).join('; '),
+      });
+      return this.#run({ ...found, diagnostics });
+    }
+    return undefined;
   }
 
   #refuse(diagnostics: readonly Diagnostic[]): never {

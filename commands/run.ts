@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
-import { migrate } from '../adapters/service/data-format.ts';
+import { migrate, newest } from '../adapters/service/data-format.ts';
+import { mendFormat } from '../adapters/service/format-mending.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
@@ -53,7 +54,7 @@ interface Options {
 
 /** Runs the agent until a signal (false), or until it is to be started anew (true). */
 async function runOnce(options: Options, signalled: Promise<void>, unwritten: Unwritten): Promise<boolean> {
-  const { configuration: local } = loadConfiguration(options.config, process.env);
+  const { configuration: local } = loadConfiguration(options.config, process.env, undefined, 'awaited');
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
   const log = openLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
   const clock = new SystemClock({ stepped: (by) => log.warn('receivers set the clock', { by }) });
@@ -62,7 +63,7 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
   try {
-    for (const done of migrate(data)) log.info('the records were migrated', { done });
+    bringUp(data, log);
     const starts = await Starts.open(data, log);
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
     const parts = { file: resolve(options.config), data, environment: process.env, clock, log, unwritten };
@@ -195,6 +196,15 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
   };
 }
 
+/** Brings the records to the format of this agent. */
+function bringUp(data: string, log: Log): void {
+  const mended = mendFormat(data);
+  if (mended !== undefined) log.error('what format the records have was damaged', { ...mended });
+  // A disk that refuses must not keep the car dark, when it has nothing to take.
+  if (mended?.refused !== undefined && mended.format === newest()) return;
+  for (const done of migrate(data)) log.info('the records were migrated', { done });
+}
+
 /** A configuration that cannot be read, and no record of another one. */
 function refuse(file: string): never {
   complain(loadConfiguration(file, process.env).diagnostics);
@@ -213,11 +223,25 @@ function first(one: Promise<void>, other: Promise<string>): Promise<boolean> {
   return Promise.race([one.then(() => true), other.then(() => false)]);
 }
 
+function readCertificate(name: string, path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new VigieError('input.unreadable', `${name} cannot be read: ${(cause as Error).message}`, {
+      where: path,
+      cause,
+    });
+  }
+}
+
 function addressOf({ mqtt: configured, power }: Configuration): MqttAddress {
   const { protocol, keepalive, passwordFile, username, ...mqtt } = configured;
   const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => mqtt[name] !== undefined);
   // Read again at each connection: a certificate is renewed without a restart.
-  const tls = (): TlsFiles => Object.fromEntries(files.map((name) => [name, readFileSync(mqtt[name] as string)]));
+  const tls = (): TlsFiles => ({
+    ...Object.fromEntries(files.map((name) => [name, readCertificate(name, mqtt[name] as string)])),
+    paths: mqtt,
+  });
   return {
     url: [mqtt.url, ...(mqtt.others ?? [])],
     protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
@@ -225,6 +249,6 @@ function addressOf({ mqtt: configured, power }: Configuration): MqttAddress {
     asleepKeepalive: power.keepalive / 1000,
     ...(files.length === 0 ? {} : { tls }),
     ...(username === undefined ? {} : { username }),
-    ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),
+    ...(passwordFile === undefined ? {} : { password: () => readSecret(passwordFile) }),
   };
 }

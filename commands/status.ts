@@ -41,7 +41,7 @@ async function status(options: Options): Promise<void> {
 function folderOf({ config, data }: Options): string {
   if (data !== undefined) return data;
   if (config === undefined) return process.env['VIGIE_DATA'] || configurationDefaults.data;
-  const { configuration } = loadConfiguration(config, process.env);
+  const { configuration } = loadConfiguration(config, process.env, undefined, 'awaited');
   if (configuration !== undefined) return configuration.data;
   throw new VigieError('configuration.wrong', 'it has errors (`vigie check`); name the folder with --data', {
     where: config,

@@ -1,6 +1,6 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
 import type { Socket } from 'node:net';
-import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
+import { ErrorWithReasonCode, type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -9,7 +9,7 @@ import { connectOptions, type Identity } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
 import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
-import { openSocket, type Target } from './socket.ts';
+import { failedSocket, openSocket, type Target } from './socket.ts';
 
 // Packet identifiers are written as they are needed, not taken from 65,536 buffers that are made with the first packet.
 writeToStream.cacheNumbers = false;
@@ -88,14 +88,16 @@ export class Connection {
     this.#identity = identity;
     this.#events = events;
     this.#window = identity.window;
-    this.#socket = openSocket(target, () => {
+    const { options, fault } = sayable(version, identity);
+    const open = fault === undefined ? openSocket : (): Socket => failedSocket(fault);
+    this.#socket = open(target, () => {
       if (this.#stage !== 'dialing') return;
       this.#stage = 'connecting';
       this.#localAddress = this.#socket.localAddress;
       events.reached();
     });
     this.#watchSizes();
-    this.#client = new MqttClient(() => this.#socket, connectOptions(version, identity));
+    this.#client = new MqttClient(() => this.#socket, options);
     this.#timer = setTimeout(() => this.destroy(`no answer within ${identity.timeout / 1000} s`), identity.timeout);
     this.#acknowledgements = new Acknowledgements({
       clock,
@@ -371,6 +373,15 @@ const clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** What is said on connecting, and why it cannot be. */
+function sayable(version: Version, identity: Identity): { options: IClientOptions; fault?: unknown } {
+  try {
+    return { options: connectOptions(version, identity) };
+  } catch (fault) {
+    return { options: connectOptions(version, { ...identity, password: undefined }), fault };
+  }
+}
 
 /** PUBACK with success, the same bytes in 3.1.1 and 5 (clause 3.4). */
 function puback(id: number): Uint8Array {

@@ -16,31 +16,34 @@ export interface TlsFiles {
    * broker whose certificate was revoked is refused, and so is every broker once a list is past its next update.
    */
   readonly crl?: Uint8Array;
+  /** Where they are, for messages. */
+  readonly paths?: Readonly<Partial<Record<Part, string>>>;
 }
 
-/** The files, or where to read them again at each connection; may throw as files do. */
+const parts = ['ca', 'cert', 'key', 'crl'] as const;
+type Part = (typeof parts)[number];
+
+/** The files, or what reads them again at each connection; may throw a VigieError that names the file. */
 export type TlsSource = TlsFiles | (() => TlsFiles);
 
 /** Before the vehicle's certificate expires it is spoken of for so long, ms. */
 const NOTICE = 30 * 86_400_000;
 
-/** Reads the source at each connection; what cannot be used leaves what was used before. */
+/** Reads the source at each connection; what cannot be used leaves what was used before, at first nothing. */
 export class Credentials {
   readonly #source: TlsSource;
   readonly #log: Log;
-  #files: TlsFiles;
-  #context: SecureContext;
+  #files: TlsFiles = {};
+  #context: SecureContext | undefined;
   #expires: number | undefined;
   /** Why the source cannot be used, once it was said. */
   #fault: string | undefined;
 
-  /** Throws `configuration.wrong` when the files cannot be used, and what `source` throws. */
+  /** Throws `configuration.wrong` for files that cannot be used. What is read again may be mended, and is waited for. */
   constructor(source: TlsSource, log: Log) {
     this.#source = source;
     this.#log = log;
-    this.#files = typeof source === 'function' ? source() : source;
-    this.#context = secureContext(this.#files);
-    this.#noteExpiry();
+    if (typeof source !== 'function') this.#take(source);
   }
 
   /** When our own certificate expires, UTC ms; undefined without one. */
@@ -48,25 +51,34 @@ export class Credentials {
     return this.#expires;
   }
 
-  /** For the next connection. */
+  /** For the next connection. Throws as the source does, or `configuration.wrong`, while nothing could be used yet. */
   context(): SecureContext {
-    if (typeof this.#source !== 'function') return this.#context;
+    const before = this.#context;
+    if (typeof this.#source !== 'function' && before !== undefined) return before;
     try {
-      const files = this.#source();
-      if (!same(files, this.#files)) {
-        this.#context = secureContext(files);
-        this.#files = files;
-        this.#noteExpiry();
+      const files = typeof this.#source === 'function' ? this.#source() : this.#source;
+      const context = before === undefined || !same(files, this.#files) ? this.#take(files) : before;
+      if (context !== before && before !== undefined) {
         this.#log.info('link.certificates', { renewed: true, ...this.#dates() });
       }
       this.#fault = undefined;
+      return context;
     } catch (error) {
+      if (before === undefined) throw error;
       // Certificate and key are two files: between their replacement they do not fit, and the former still does.
       const fault = error instanceof Error ? error.message : String(error);
       if (fault !== this.#fault) this.#log.warn('link.certificates', { kept: 'those of before', reason: fault });
       this.#fault = fault;
+      return before;
     }
-    return this.#context;
+  }
+
+  #take(files: TlsFiles): SecureContext {
+    const context = secureContext(files);
+    this.#context = context;
+    this.#files = files;
+    this.#noteExpiry();
+    return context;
   }
 
   #noteExpiry(): void {
@@ -83,28 +95,54 @@ export class Credentials {
 }
 
 function same(one: TlsFiles, other: TlsFiles): boolean {
-  const names = ['ca', 'cert', 'key', 'crl'] as const;
-  return names.every((name) => {
+  return parts.every((name) => {
     const [a, b] = [one[name], other[name]];
     return a === undefined || b === undefined ? a === b : asBuffer(a).equals(b);
   });
 }
 
 function secureContext(tls: TlsFiles): SecureContext {
+  for (const part of parts) usable(part, tls);
+  return context(tls, `${named('key', tls)} does not belong to ${named('cert', tls)}`);
+}
+
+/** @throws VigieError `configuration.wrong` that names the file, for one that is none of its kind */
+function usable(part: Part, tls: TlsFiles): void {
+  const file = tls[part];
+  if (file === undefined) return;
+  const fault = `${named(part, tls)} is damaged, or is not PEM`;
+  context({ [part]: file }, fault);
+  if (part !== 'ca') return;
+  try {
+    // Of authorities that cannot be read node:tls says nothing, and trusts none.
+    new X509Certificate(file);
+  } catch (cause) {
+    throw wrong(fault, cause);
+  }
+}
+
+function context({ ca, cert, key, crl }: TlsFiles, fault: string): SecureContext {
   try {
     return createSecureContext({
       minVersion: 'TLSv1.2',
-      ...(tls.ca === undefined ? {} : { ca: asBuffer(tls.ca) }),
-      ...(tls.cert === undefined ? {} : { cert: asBuffer(tls.cert) }),
-      ...(tls.key === undefined ? {} : { key: asBuffer(tls.key) }),
-      ...(tls.crl === undefined ? {} : { crl: asBuffer(tls.crl) }),
+      ...(ca === undefined ? {} : { ca: asBuffer(ca) }),
+      ...(cert === undefined ? {} : { cert: asBuffer(cert) }),
+      ...(key === undefined ? {} : { key: asBuffer(key) }),
+      ...(crl === undefined ? {} : { crl: asBuffer(crl) }),
     });
   } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw new VigieError(
-      'configuration.wrong',
-      `the certificates for the broker cannot be used: ${text} (ca, cert, key and crl must be PEM, and key belong to cert)`,
-      { cause },
-    );
+    throw wrong(fault, cause);
   }
+}
+
+function named(part: Part, { paths }: TlsFiles): string {
+  const path = paths?.[part];
+  return path === undefined ? part : `${part} (${path})`;
+}
+
+function wrong(fault: string, cause: unknown): VigieError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return new VigieError('configuration.wrong', `the certificates for the broker cannot be used: ${fault}: ${text}`, {
+    cause,
+  });
 }

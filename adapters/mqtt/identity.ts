@@ -9,7 +9,8 @@ import { contentType } from './publishing.ts';
 export interface Identity {
   readonly clientId: string;
   readonly username: string | undefined;
-  readonly password: string | undefined;
+  /** Or what reads it again for each connection, and may throw a VigieError that names its file. */
+  readonly password: string | (() => string) | undefined;
   /** Seconds without a packet after which the broker is asked whether it is there; lost after 1.5 of it. */
   readonly keepalive: number;
   /** Seconds the broker keeps subscriptions and messages while the client is away (MQTT 5; 3.1.1 has no limit). */
@@ -25,9 +26,10 @@ export interface Identity {
   readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
 }
 
-/** What CONNECT says (MQTT 5 clause 3.1), and how the library is kept from queueing anything itself. */
+/** What CONNECT says (MQTT 5 clause 3.1), and how the library is kept from queueing anything itself. Throws what reading the password does. */
 export function connectOptions(version: Version, identity: Identity): IClientOptions {
   const { will } = identity;
+  const password = typeof identity.password === 'function' ? identity.password() : identity.password;
   const properties = { contentType, willDelayInterval: will?.delay ?? 0 };
   return {
     protocolId: 'MQTT',
@@ -37,7 +39,7 @@ export function connectOptions(version: Version, identity: Identity): IClientOpt
     clean: false,
     keepalive: identity.keepalive,
     ...(identity.username === undefined ? {} : { username: identity.username }),
-    ...(identity.password === undefined ? {} : { password: identity.password }),
+    ...(password === undefined ? {} : { password }),
     ...(will === undefined
       ? {}
       : {

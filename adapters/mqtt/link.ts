@@ -40,7 +40,8 @@ export interface MqttAddress {
   /** Files, or a function that reads them: it is called for each connection, so that they can be renewed. */
   readonly tls?: TlsSource;
   readonly username?: string;
-  readonly password?: string;
+  /** Or what reads it again for each connection. */
+  readonly password?: string | (() => string);
   /**
    * Seconds of silence after which the broker is asked whether it is there, 1..65535; default 60. Less where the
    * network forgets silent connections sooner (see keep-alive.ts), down to 15.
@@ -110,7 +111,7 @@ export class MqttLink implements Link {
   #subscribed = false;
   #unheed: (() => void) | undefined;
 
-  /** Throws `configuration.wrong` for URLs, certificates or numbers that cannot be. */
+  /** Throws `configuration.wrong` for URLs, certificates or numbers that cannot be; files that are read again may come. */
   constructor(options: MqttLinkOptions) {
     const presence = options.presence ?? presenceOf(options.vin);
     this.#options = options;

@@ -48,16 +48,28 @@ export function makeTargets(
  */
 export function openSocket(target: Target, reached: () => void): Socket {
   const { host, port } = target.address;
-  const socket =
-    target.credentials === undefined
-      ? connectTcp({ host, port }).once('connect', reached)
-      : connectTls({
-          host,
-          port,
-          secureContext: target.credentials.context(),
-          rejectUnauthorized: true,
-          // A name for SNI must not be an address (RFC 6066 clause 3).
-          ...(isIP(host) === 0 ? { servername: host } : {}),
-        }).once('secureConnect', reached);
+  let socket: Socket;
+  try {
+    socket =
+      target.credentials === undefined
+        ? connectTcp({ host, port }).once('connect', reached)
+        : connectTls({
+            host,
+            port,
+            secureContext: target.credentials.context(),
+            rejectUnauthorized: true,
+            // A name for SNI must not be an address (RFC 6066 clause 3).
+            ...(isIP(host) === 0 ? { servername: host } : {}),
+          }).once('secureConnect', reached);
+  } catch (error) {
+    return failedSocket(error);
+  }
   return socket.once('connect', () => socket.setNoDelay(true));
+}
+
+/** One that never opens, for a reason that is ours: told as that of the network would be. */
+export function failedSocket(reason: unknown): Socket {
+  const error = reason instanceof Error ? reason : new Error(String(reason));
+  // Nothing leaves the machine: the name is never looked up.
+  return connectTcp({ host: 'nowhere.invalid', port: 1, lookup: (_host, _options, found) => found(error, '', 4) });
 }

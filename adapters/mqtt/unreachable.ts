@@ -22,6 +22,8 @@ const advice: Readonly<Record<string, string>> = {
   CRL_NOT_YET_VALID: "the revocation list is not valid yet; set this machine's clock",
   CERT_NOT_YET_VALID: "the broker's certificate is not valid yet; set this machine's clock",
   ERR_TLS_CERT_ALTNAME_INVALID: "the broker's certificate is for another name; use that name as host",
+  'input.unreadable': 'it is read again at each attempt',
+  'configuration.wrong': 'replace it; it is read again at each attempt',
   EPROTO: 'the other side does not speak TLS as expected; check scheme, port and certificates',
 };
 

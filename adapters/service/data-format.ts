@@ -21,19 +21,24 @@ export interface Migration {
   /** The format that it leads to; `to - 1` is where it comes from. */
   readonly to: number;
   readonly what: string;
+  /** Files and folders that no format before it has. */
+  readonly names: readonly string[];
   up(folder: string): void;
   down(folder: string): void;
 }
 
 /** Format of a folder without the file `version`. */
-const FIRST = 1;
-const VERSION = 'version';
+export const FIRST = 1;
+export const VERSION = 'version';
+/** The same number, for when that file is damaged. */
+export const VERSION_COPY = 'version.copy';
 
 /** Every migration, in order. A new one is added at the end, with the way back. */
 export const migrations: readonly Migration[] = [
   {
     to: 2,
     what: 'configurations that were sent to the car, and starts of the agent',
+    names: ['configuration', 'configuration.json', 'starts.json'],
     up(folder) {
       // What an earlier way down put aside is taken up again.
       for (const name of ['configuration', 'configuration.json', 'starts.json']) {
@@ -63,9 +68,8 @@ export function newest(steps: readonly Migration[] = migrations): number {
 export function formatOf(folder: string): number | undefined {
   const file = join(folder, VERSION);
   try {
-    const text = readFileSync(file, 'utf8').trim();
-    const format = Number(text);
-    if (/^[0-9]{1,6}$/.test(text) && format >= FIRST) return format;
+    const format = numberOf(readFileSync(file, 'utf8'));
+    if (format !== undefined) return format;
     throw new VigieError('configuration.wrong', 'must hold the number of the format, e.g. 2', { where: file });
   } catch (error) {
     if (error instanceof VigieError) throw error;
@@ -75,6 +79,12 @@ export function formatOf(folder: string): number | undefined {
   // The lock of the process that asks says nothing about records.
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith('lock')) : [];
   return names.length === 0 ? undefined : FIRST;
+}
+
+/** The format that a file says; undefined when it says none. */
+export function numberOf(text: string): number | undefined {
+  const format = Number(text.trim());
+  return /^[0-9]{1,6}$/.test(text.trim()) && format >= FIRST ? format : undefined;
 }
 
 /**
@@ -126,8 +136,12 @@ export function migrate(
 }
 
 /** On the medium when it returns: a format that is not written down must not be worked with. */
-function writeFormat(folder: string, format: number): void {
-  const draft = join(folder, `${VERSION}.next`);
+export function writeFormat(folder: string, format: number, ...only: readonly string[]): void {
+  for (const name of only.length > 0 ? only : [VERSION, VERSION_COPY]) writeNumber(folder, format, name);
+}
+
+function writeNumber(folder: string, format: number, name: string): void {
+  const draft = join(folder, `${name}.next`);
   const file = openSync(draft, 'w', 0o640);
   try {
     writeFileSync(file, `${format}\n`);
@@ -135,7 +149,7 @@ function writeFormat(folder: string, format: number): void {
   } finally {
     closeSync(file);
   }
-  renameSync(draft, join(folder, VERSION));
+  renameSync(draft, join(folder, name));
   const directory = openSync(folder, 'r');
   try {
     fsyncSync(directory);

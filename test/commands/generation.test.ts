@@ -227,3 +227,38 @@ test('a damaged state falls back on the file of the unit', async () => {
   const agent = await open();
   expect((await agent.choose()).configuration.log.level).toBe('info');
 });
+
+const wanting = (cert: string): string =>
+  text().replace('mqtt://localhost', `mqtts://localhost, cert: ${cert}, key: ${cert}, ca: ${cert}`);
+
+test('without the files that the broker wants it is run all the same, and each is named', async () => {
+  writeFileSync(join(folder, 'vigie.yaml'), wanting('gone.pem'));
+  const { configuration, diagnostics } = await (await open()).choose();
+  expect(configuration.mqtt.key).toBe(join(folder, 'gone.pem'));
+  expect(diagnostics).toMatchObject(
+    ['ca', 'cert', 'key'].map(() => ({
+      severity: 'warning',
+      message: expect.stringContaining('gone.pem cannot be read'),
+    })),
+  );
+  expect(log.lines.some(({ level, event }) => level === 'error' && event.includes('without a link'))).toBe(true);
+});
+
+test('the last one that was good comes before one that lacks what the broker wants', async () => {
+  const good = await open();
+  await good.choose();
+  await good.reached();
+  good.close();
+  writeFileSync(join(folder, 'vigie.yaml'), wanting('gone.pem'));
+  expect((await (await open()).choose()).configuration.mqtt.url).toBe('mqtt://localhost');
+});
+
+test('one that is sent and names a file that is not there is refused', async () => {
+  const running = await open();
+  await running.choose();
+  await expect(running.affair(order(wanting('gone.pem')), clock.now())).rejects.toMatchObject({
+    code: 'configuration.wrong',
+    message: expect.stringContaining('gone.pem cannot be read'),
+  });
+  running.close();
+});

@@ -56,7 +56,7 @@ describe('options of a link', () => {
     [{ url: [] }, /no broker URL/],
     [{ url: 'mqtt://b', tls: {} }, /mqtt:\/\/b:1883 is not encrypted/],
     [{ url: ['mqtts://b', 'mqtt://c'], tls: {} }, /mqtt:\/\/c:1883 is not encrypted/],
-    [{ url: 'mqtts://b', tls: { cert: new Uint8Array(3), key: new Uint8Array(3) } }, /must be PEM/],
+    [{ url: 'mqtts://b', tls: { cert: new Uint8Array(3), key: new Uint8Array(3) } }, /cert is damaged, or is not PEM/],
     [{ url: 'mqtt://b', keepalive: 0 }, /keepalive is 0; use a whole number from 1 to 65535/],
     [{ url: 'mqtt://b', sessionExpiry: 1.5 }, /sessionExpiry is 1.5/],
     [{ url: 'mqtt://b', window: 0 }, /window is 0/],

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatOf, type Migration, migrate, migrations, newest } from '../../../adapters/service/data-format.ts';
+import { mendFormat } from '../../../adapters/service/format-mending.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -70,6 +71,7 @@ test('property: cut off anywhere, the way is begun again and comes to the same',
       const step = (number: number): Migration => ({
         to: number,
         what: `step ${number}`,
+        names: [`part-${number}`],
         up(place) {
           cut();
           writeFileSync(join(place, `part-${number}`), 'x');
@@ -101,4 +103,87 @@ test('property: cut off anywhere, the way is begun again and comes to the same',
     }),
     { numRuns: 50 },
   );
+});
+
+describe('a number that cannot be read', () => {
+  /** A folder of the newest format, as an agent leaves it. */
+  const records = (): void => {
+    write('boot.json', '{}');
+    migrate(folder);
+    write('starts.json', '[]');
+  };
+
+  test.each([
+    ['is empty', ''],
+    ['is something else', 'two'],
+    ['is bytes', '\u0000\u0001'],
+    ['is 0', '0'],
+  ])('that %s is made up for by its copy, and put aside', (_, text) => {
+    records();
+    write('version', text);
+    const before = readdirSync(folder);
+    expect(mendFormat(folder)).toEqual({ format: newest(), said: expect.stringContaining('version.copy') });
+    expect([read('version'), read('version.damaged')]).toEqual([`${newest()}\n`, text]);
+    expect(readdirSync(folder)).toEqual([...before, 'version.damaged'].sort());
+    expect(mendFormat(folder)).toBeUndefined();
+    expect(migrate(folder)).toEqual([]);
+    // The next one that is damaged has a place of its own.
+    write('version', 'three');
+    mendFormat(folder);
+    expect([read('version.damaged'), read('version.damaged.2')]).toEqual([text, 'three']);
+  });
+
+  test('without a copy it is made up for by what only that format has', () => {
+    records();
+    write('version', 'x');
+    write('version.copy', 'x');
+    expect(mendFormat(folder)).toMatchObject({ format: newest(), said: expect.stringContaining('has in it') });
+    expect([read('version'), read('version.copy')]).toEqual([`${newest()}\n`, `${newest()}\n`]);
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+    write('boot.json', '{}');
+    write('version', 'x');
+    expect(mendFormat(folder)).toMatchObject({ format: 1 });
+  });
+
+  test('of a newer agent is still that of a newer agent', () => {
+    records();
+    write('version.copy', '99\n');
+    write('version', '');
+    expect(mendFormat(folder)).toMatchObject({ format: 99 });
+    expect(() => migrate(folder)).toThrow(/newer agent/);
+  });
+
+  test('that is gone is not taken for the first format', () => {
+    records();
+    rmSync(join(folder, 'version'));
+    expect(mendFormat(folder)).toMatchObject({ format: newest(), said: expect.stringContaining('version is gone') });
+    expect(read('version')).toBe(`${newest()}\n`);
+  });
+
+  test('because a folder has its name is made up for too', () => {
+    records();
+    rmSync(join(folder, 'version'));
+    mkdirSync(join(folder, 'version'));
+    write(join('version', 'kept'), 'k');
+    expect(mendFormat(folder)).toEqual({ format: newest(), said: expect.any(String) });
+    expect([read('version'), read(join('version.damaged', 'kept'))]).toEqual([`${newest()}\n`, 'k']);
+  });
+
+  test('on a disk that takes nothing is known all the same', () => {
+    records();
+    write('version', '');
+    // A folder that cannot be replaced by a file stands for a disk that refuses.
+    mkdirSync(join(folder, 'version.next'));
+    expect(mendFormat(folder)).toMatchObject({ format: newest(), refused: expect.stringContaining('version.next') });
+    expect(read('version')).toBe('');
+  });
+
+  test('is not made up for where nothing is wrong: an older folder gets its copy, an empty one nothing', () => {
+    expect([mendFormat(folder), readdirSync(folder)]).toEqual([undefined, []]);
+    records();
+    rmSync(join(folder, 'version.copy'));
+    expect(mendFormat(folder)).toBeUndefined();
+    expect(read('version.copy')).toBe(`${newest()}\n`);
+  });
 });

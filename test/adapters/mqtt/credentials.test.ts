@@ -1,0 +1,136 @@
+/** Files that the broker wants, and that are missing or damaged: the link waits for them, and says which. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Credentials, type TlsFiles } from '../../../adapters/mqtt/credentials.ts';
+import { MqttLink } from '../../../adapters/mqtt/index.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { Car, message, vin } from '../../rig/car.ts';
+import { Authority, type Certificate } from '../../rig/certificates.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { MosquittoRig } from '../../rig/mosquitto.ts';
+import { describePeer } from '../../rig/peers.ts';
+import { accept, obliging, ScriptedBroker } from '../../rig/script.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-credentials-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('certificates', () => {
+  let authority: Authority;
+  let ours: Certificate;
+  let other: Certificate;
+  beforeAll(() => {
+    authority = new Authority(folder);
+    ours = authority.issue('ours');
+    other = authority.issue('other');
+  });
+
+  const junk = new TextEncoder().encode('no certificate');
+  const paths = { ca: '/etc/ca.pem', cert: '/etc/cert.pem', key: '/etc/key.pem', crl: '/etc/list.pem' };
+  const sound = (): TlsFiles => ({ ca: authority.cert, cert: ours.cert, key: ours.key, paths });
+
+  it.each<[string, () => Partial<TlsFiles>, RegExp]>([
+    ['an authority', () => ({ ca: junk }), /ca \(\/etc\/ca\.pem\) is damaged, or is not PEM/],
+    ['a certificate', () => ({ cert: junk }), /cert \(\/etc\/cert\.pem\) is damaged/],
+    ['a certificate that is empty', () => ({ cert: new Uint8Array(0) }), /cert \(\/etc\/cert\.pem\) is damaged/],
+    ['a key', () => ({ key: ours.key.subarray(0, 200) }), /key \(\/etc\/key\.pem\) is damaged/],
+    ['a list', () => ({ crl: junk }), /crl \(\/etc\/list\.pem\) is damaged/],
+    ['a key of another certificate', () => ({ key: other.key }), /key \(\/etc\/key\.pem\) does not belong to cert/],
+  ])('that cannot be used are named: %s', (_, spoilt, said) => {
+    const files = { ...sound(), ...spoilt() };
+    expect(() => new Credentials(files, new MemoryLog())).toThrow(said);
+    const waiting = new Credentials(() => files, new MemoryLog());
+    expect(() => waiting.context()).toThrow(said);
+  });
+
+  it('that come later are used from then on, and stay in use when they are spoilt again', () => {
+    let files: () => TlsFiles = () => {
+      throw new VigieError('input.unreadable', 'key cannot be read', { where: '/etc/key.pem' });
+    };
+    const log = new MemoryLog();
+    const credentials = new Credentials(() => files(), log);
+    expect(() => credentials.context()).toThrow('/etc/key.pem: key cannot be read');
+    expect(credentials.expires).toBeUndefined();
+    files = sound;
+    const context = credentials.context();
+    expect(credentials.expires).toBeGreaterThan(Date.now());
+    files = () => ({ ...sound(), key: junk });
+    expect(credentials.context()).toBe(context);
+    expect(log.lines.filter(({ event }) => event === 'link.certificates')).toMatchObject([
+      { level: 'warn', fields: { kept: 'those of before' } },
+    ]);
+  });
+});
+
+describePeer('mosquitto', 'a link to a broker that wants a certificate', () => {
+  let broker: MosquittoRig;
+  let authority: Authority;
+  beforeEach(async () => {
+    authority = new Authority(folder, 'peer');
+    const server = authority.issue('broker');
+    broker = new MosquittoRig({
+      listener: (port) => [
+        `listener ${port} 127.0.0.1`,
+        `cafile ${authority.certFile}`,
+        `certfile ${server.certFile}`,
+        `keyfile ${server.keyFile}`,
+        'require_certificate true',
+        'use_identity_as_username true',
+      ],
+    });
+    await broker.start();
+  });
+  afterEach(() => broker.remove());
+
+  it('waits for the file that is missing, says which, and comes up when it is there', async () => {
+    const { cert, key } = authority.issue(vin);
+    const file = join(folder, 'unit.key');
+    const tls = (): TlsFiles => ({ ca: authority.cert, cert, key: readFileSync(file) });
+    const car = new Car(broker.url.replace('mqtt:', 'mqtts:'), { tls, closeTimeout: 300 });
+    closers.push(() => car.link.close());
+    car.open();
+    await car.log.take(({ event }) => event === 'link.unreachable');
+    expect(car.link.health()).toMatchObject({ reason: expect.stringContaining(file) });
+    writeFileSync(file, key);
+    await car.up();
+    await car.link.publish(message('at last'));
+  });
+});
+
+describe('a password', () => {
+  it('that cannot be read is waited for, and is read again for each connection', async () => {
+    const said: string[] = [];
+    const broker = await ScriptedBroker.open((packet, socket) => {
+      if ((packet[0] ?? 0) >> 4 !== 1) return obliging(packet, socket);
+      said.push(packet.toString('latin1').slice(-3));
+      return accept;
+    });
+    let read = (): string => {
+      throw new VigieError('input.unreadable', 'the secret cannot be read', { where: '/etc/password' });
+    };
+    const password = (): string => read();
+    const car = new Car(broker.url, { protocol: 4, username: 'unit', password, closeTimeout: 200 });
+    closers.push(
+      () => car.link.close(),
+      () => broker.close(),
+    );
+    car.open();
+    const { fields } = await car.log.take(({ event }) => event === 'link.unreachable');
+    expect(fields).toMatchObject({ reason: expect.stringContaining('/etc/password: the secret cannot be read') });
+    expect(said).toEqual([]);
+    read = () => 'abc';
+    await car.up();
+    expect(said).toEqual(['abc']);
+  });
+});
+
+it('files that were given once and cannot be used are an error at once', () => {
+  const options = { url: 'mqtts://127.0.0.1:1', vin, log: new MemoryLog(), tls: { ca: new Uint8Array(1) } };
+  expect(() => new MqttLink(options)).toThrow(/ca is damaged/);
+});
