@@ -10,6 +10,7 @@ import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { configurationDefaults } from '../config/defaults.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { startCar } from './car.ts';
@@ -91,7 +92,7 @@ async function bench(options: Options): Promise<void> {
     published: (topic, bytes) => {
       if (told.has(topic)) return;
       told.add(topic);
-      process.stdout.write(`published ${topic} (${bytes} bytes of CBOR)\n`);
+      process.stdout.write(`published ${topic} (${counted(bytes, 'byte')} of CBOR)\n`);
     },
   });
   const rig: Rig = { vin, broker: url, keys };

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { formatOf as formatOfRecords, newest } from '../adapters/service/data-format.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { checkInputs } from '../config/inputs.ts';
+import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -63,7 +64,9 @@ async function check(options: Options): Promise<void> {
   }
   await lines.flush();
   const errors = found.filter((diagnostic) => diagnostic.severity === 'error').length;
-  process.stderr.write(errors === 0 ? `no errors, ${found.length} findings\n` : `${errors} errors\n`);
+  process.stderr.write(
+    errors === 0 ? `no errors, ${counted(found.length, 'finding')}\n` : `${counted(errors, 'error')}\n`,
+  );
   if (errors > 0) process.exitCode = 2;
 }
 

@@ -1,4 +1,5 @@
 import { type Fix, isFixRecording, openFixLog } from '../adapters/gnss/index.ts';
+import { counted } from '../protocol/counted.ts';
 import { complain, type Format, type Lines, progressBar } from './output.ts';
 
 /**
@@ -33,7 +34,9 @@ export async function decodeFixes(path: string, format: Format, lines: Lines): P
   }
   if (log.faults.count === 0) return;
   complain(log.faults.first);
-  process.stderr.write(`${path}: ${log.faults.count} broken sentences were left out\n`);
+  process.stderr.write(
+    `${path}: ${counted(log.faults.count, 'broken sentence was', 'broken sentences were')} left out\n`,
+  );
 }
 
 function ndjson(fix: Fix): string {
@@ -48,6 +51,6 @@ function text(fix: Fix): string {
   if (altitude !== undefined) parts.push(`${altitude.toFixed(1)} m`);
   if (speed !== undefined) parts.push(`${speed.toFixed(1)} km/h`);
   if (heading !== undefined) parts.push(`${heading.toFixed(1)}°`);
-  if (satellites !== undefined) parts.push(`${satellites} satellites`);
+  if (satellites !== undefined) parts.push(`${counted(satellites, 'satellite')}`);
   return parts.join(' ');
 }

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { DbcFrameReader } from '../adapters/can/dbc/index.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { decodeFixes, isFixLog } from './decode-fixes.ts';
 import { decodeObd } from './decode-obd.ts';
@@ -143,5 +144,5 @@ function load(file: string): BoundDatabase {
 export function reportFaults(log: LogReader, path: string): void {
   if (log.faults.count === 0) return;
   complain(log.faults.first);
-  process.stderr.write(`${path}: ${log.faults.count} broken lines were left out\n`);
+  process.stderr.write(`${path}: ${counted(log.faults.count, 'broken line was', 'broken lines were')} left out\n`);
 }

@@ -10,6 +10,7 @@ import { Agent } from '../agent/agent.ts';
 import type { AgentPorts } from '../agent/options.ts';
 import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { reportFaults } from './decode.ts';
 import { deflate } from './deflate.ts';
@@ -144,7 +145,8 @@ async function replay(logs: string[], options: Options): Promise<void> {
       }
       reportFaults(log, path);
       warnEmpty(log, path, frames);
-      if (backwards > 0) process.stderr.write(`${path}: time jumps back ${backwards} times; order logs by time\n`);
+      if (backwards > 0)
+        process.stderr.write(`${path}: time jumps back ${counted(backwards, 'time')}; order logs by time\n`);
     }
     clock.advanceTo(last);
     await agent.stop();
@@ -160,7 +162,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const seconds = (started.monotonic() - from) / 1000;
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
   process.stderr.write(
-    `${frames} frames in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
+    `${counted(frames, 'frame')} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
       `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused}\n`,
   );
 }

@@ -5,6 +5,7 @@ import { droppedBy, type LinkDetails } from '../agent/health/health.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { classes } from '../protocol/classes.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { formatOf, Lines } from './output.ts';
 import { STATUS_SOCKET, type StatusReport } from './service.ts';
@@ -81,27 +82,27 @@ export function describe(report: StatusReport): string[] {
   const state = report.stuck ?? (report.mode === 'minimal' ? `minimal mode: ${report.reason ?? ''}` : 'running');
   const waiting = report.outbox.map(({ class: priority, count, bytes, oldest }) => {
     const age = oldest === undefined ? '' : `, oldest ${span(report.at - oldest)}`;
-    return `  ${(classes[priority]?.name ?? `class ${priority}`).padEnd(20)} ${count} messages, ${size(bytes)}${age}`;
+    return `  ${(classes[priority]?.name ?? `class ${priority}`).padEnd(20)} ${counted(count, 'message')}, ${size(bytes)}${age}`;
   });
   const sources = report.sources.map((source) => {
     const { name, state: doing, reason, frames, silence } = source;
     const last = silence === undefined ? 'nothing yet' : `last ${span(silence)} ago`;
     const lost = droppedBy(source) === 0 ? '' : `, ${droppedBy(source)} lost`;
-    return `  ${name.padEnd(20)} ${doing}${reason === undefined ? '' : ` (${reason})`}, ${frames} frames${lost}, ${last}`;
+    return `  ${name.padEnd(20)} ${doing}${reason === undefined ? '' : ` (${reason})`}, ${counted(frames, 'frame')}${lost}, ${last}`;
   });
   const commands = Object.entries(report.commands).map(([outcome, count]) => `${count} ${outcome}`);
   return [
     `vigie ${report.version}, ${report.vin}, ${report.profile}: ${state}`,
     `up ${span(report.uptime)}, process ${report.pid}${report.before === undefined ? '' : `; before: ${report.before}`}`,
     `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
-    `link: ${link.connected ? 'connected' : 'not connected'}, ${link.connections} times, ${link.published} messages, ${size(link.sent)}`,
+    `link: ${link.connected ? 'connected' : 'not connected'}, ${counted(link.connections, 'time')}, ${counted(link.published, 'message')}, ${size(link.sent)}`,
     ...(link.details === undefined ? [] : [`  ${describeLink(link.details, report.at)}`]),
     'sources:',
     ...(sources.length === 0 ? ['  none'] : sources),
     `readings: ${agent.readings}, impossible ${agent.refused}, faults ${agent.faults}`,
     'outbox:',
     ...(waiting.length === 0 ? ['  empty'] : waiting),
-    `disk: ${size(journal.written)} written, ${size(journal.flashed)} on the medium, ${size(journal.disk)} in use, ${journal.failures + report.outboxRefused} failures`,
+    `disk: ${size(journal.written)} written, ${size(journal.flashed)} on the medium, ${size(journal.disk)} in use, ${counted(journal.failures + report.outboxRefused, 'failure')}`,
     `commands: ${commands.length === 0 ? 'none' : commands.join(', ')}`,
     `process: ${size(own.privateBytes ?? own.residentBytes)} of memory, ${(own.cpu / 1000).toFixed(1)} s of processor, event loop late by at most ${Math.round(report.delay)} ms`,
   ];
@@ -117,7 +118,7 @@ function describeLink(details: LinkDetails, at: number): string {
     certificateExpires === undefined
       ? ''
       : `, certificate ${left > 0 ? `for ${span(left)}` : 'expired'} (${new Date(certificateExpires).toISOString().slice(0, 10)})`;
-  return `${state} for ${span(at - since)}${why}${broker === undefined ? '' : `, ${broker}`}${version}, keep-alive ${keepalive} s, ${counts.attempts} attempts, lost ${counts.losses} times${certificate}`;
+  return `${state} for ${span(at - since)}${why}${broker === undefined ? '' : `, ${broker}`}${version}, keep-alive ${keepalive} s, ${counted(counts.attempts, 'attempt')}, lost ${counted(counts.losses, 'time')}${certificate}`;
 }
 
 function size(bytes: number): string {

@@ -10,6 +10,7 @@ import type { SourceMapping, VehicleProfile } from '../agent/profile.ts';
 import type { ObdBus } from '../config/buses.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';
+import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
@@ -84,7 +85,10 @@ export function loadVehicle(nameOrPath: string, extraDbc: readonly string[] = []
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
   complain(errors);
   if (vehicle === undefined || errors.length > 0) {
-    throw new VigieError('configuration.wrong', `profile ${nameOrPath} cannot be used (${errors.length} errors)`);
+    throw new VigieError(
+      'configuration.wrong',
+      `profile ${nameOrPath} cannot be used (${counted(errors.length, 'error')})`,
+    );
   }
   return vehicle;
 }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { CloudClient } from '../adapters/mqtt/index.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { presenceTopic, upFilter } from '../protocol/topics.ts';
 import { keepWatching } from './audience.ts';
@@ -81,8 +82,8 @@ async function watch(vin: string, options: Options): Promise<void> {
   await signalled;
   stop?.();
   await client.close();
-  if (left > 0) process.stderr.write(`${left} messages were left out: nobody read them\n`);
-  if (ledger.missing > 0) process.stderr.write(`${ledger.missing} messages are missing\n`);
+  if (left > 0) process.stderr.write(`${counted(left, 'message was', 'messages were')} left out: nobody read them\n`);
+  if (ledger.missing > 0) process.stderr.write(`${counted(ledger.missing, 'message is', 'messages are')} missing\n`);
 }
 
 function text({ topic, seq, at, body }: ReturnType<typeof toLine>): string {

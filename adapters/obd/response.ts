@@ -1,3 +1,4 @@
+import { counted } from '../../protocol/counted.ts';
 import { adapterLines, type ComplaintReason } from './adapter-line.ts';
 import { hexByte } from './hex.ts';
 import { IsotpAssembler, joined } from './isotp.ts';
@@ -137,7 +138,7 @@ class Segments {
     if (spoilt) return;
     const data = joined(parts);
     if (announced !== undefined && data.length < announced) {
-      this.faults.push(`lines are missing: ${data.length} of ${announced} bytes came`);
+      this.faults.push(`lines are missing: ${data.length} of ${counted(announced, 'byte')} came`);
       return;
     }
     if (data.length === 0) return;

@@ -1,4 +1,5 @@
 import type { CloudClient } from '../../adapters/mqtt/index.ts';
+import { counted } from '../../protocol/counted.ts';
 import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { messageIn } from './heard.ts';
@@ -24,7 +25,7 @@ export async function keptMonitors(client: CloudClient, vin: string): Promise<Mo
 
 /** The list for people, the version first. */
 export function explainList({ version, monitors }: MonitorList): string[] {
-  const head = `version ${version}, ${monitors.length === 1 ? '1 monitor' : `${monitors.length} monitors`}`;
+  const head = `version ${version}, ${counted(monitors.length, 'monitor')}`;
   return [
     head,
     ...monitors.map(({ monitorId, status, updatedAt }) => {

@@ -1,4 +1,5 @@
 /** Finds what in a message contradicts itself. None of it stops a file from loading. */
+import { counted } from '../../../protocol/counted.ts';
 import type { Message, Selection, Signal } from './database.ts';
 import type { Findings } from './findings.ts';
 import { bitsOf, bytesNeeded } from './layout.ts';
@@ -61,7 +62,7 @@ export function checkMessage(message: Message, findings: Findings): void {
   for (const signal of message.signals) {
     const needed = bytesNeeded(signal);
     if (needed > length && message.onBus) {
-      const what = `signal ${signal.name} needs ${needed} bytes but message ${name} has ${length}`;
+      const what = `signal ${signal.name} needs ${counted(needed, 'byte')} but message ${name} has ${length}`;
       const done = 'it is decoded only from frames that are long enough';
       findings.add('warning', signal.line, `${what}; ${done}`, 'correct the message length or the start bit');
     }

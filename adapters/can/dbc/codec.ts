@@ -1,4 +1,5 @@
 import { BIT_RATE_SWITCH, FD, type MessageCodec, type NamedFrame } from '../../../agent/ports.ts';
+import { counted } from '../../../protocol/counted.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
 import { Halves, load, operation, rawOf } from './extraction.ts';
@@ -116,7 +117,7 @@ function signalOf(message: Message, name: string, where: string): Signal {
     throw new VigieError('input.unknown', `there is no signal ${name}${suggestion(name, names)}`, { where });
   }
   if (bytesNeeded(signal) > message.length) {
-    const what = `signal ${name} lies past the ${message.length} bytes of its message; correct the network description`;
+    const what = `signal ${name} lies past the ${counted(message.length, 'byte')} of its message; correct the network description`;
     throw new VigieError('input.malformed', what, { where });
   }
   return signal;
