@@ -18,7 +18,7 @@ export interface Losses {
   readonly refused: number;
   /** Three days went by. */
   readonly expired: number;
-  /** What was kept of it cannot be read. */
+  /** What was kept of it cannot be read, or cannot be put into words. */
   readonly damaged: number;
 }
 

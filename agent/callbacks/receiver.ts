@@ -46,6 +46,8 @@ export class Receiver {
   #since: number | undefined;
   /** The last try failed; a receiver that is back is said, as is one that is not there. */
   #failing = false;
+  /** The defect that was said last; the same again is not. */
+  #defect: string | undefined;
 
   constructor(key: string, parts: ReceiverParts) {
     this.key = key;
@@ -117,7 +119,7 @@ export class Receiver {
     this.#send(to)
       .catch((error: Error) => {
         // A defect must not stop the queue for ever.
-        this.#parts.log.error('a defect in the delivery of events', { receiver: this.key, error: error.message });
+        this.#say(error);
         this.#wait(AGAIN, true);
       })
       .finally(() => {
@@ -156,9 +158,8 @@ export class Receiver {
   }
 
   async #send(to: Destination): Promise<void> {
-    const items = this.#items(to);
-    if (items.length === 0) return;
-    const packed = pack(this.key, to, this.#parts.vehicle, items);
+    const packed = this.#pack(to);
+    if (packed === undefined) return;
     this.#queue.freeze(packed.count);
     try {
       // Told before it is on disk, an event could be told again under another id after a power cut.
@@ -173,6 +174,36 @@ export class Receiver {
     if (!this.#stopped) this.#settle(to, packed.count, receipt);
   }
 
+  /** What goes next; undefined: nothing of what could go can be packed. */
+  #pack(to: Destination): Parcel | undefined {
+    const { vehicle } = this.#parts;
+    for (let items = this.#items(to); items.length > 0; items = this.#items(to)) {
+      try {
+        return pack(this.key, to, vehicle, items);
+      } catch (error) {
+        this.#say(error as Error);
+        const [first] = items;
+        const alone = items.findIndex((item) => !isPackable(() => pack(this.key, to, vehicle, [item])));
+        // What is packed in vain today is so tomorrow, and nothing behind it would ever be told.
+        if (alone >= 0) this.#lose(alone, items[alone]?.id, 'an event cannot be told');
+        else if (first !== undefined) return pack(this.key, to, vehicle, [first]);
+      }
+    }
+    return undefined;
+  }
+
+  /** One of the first is lost alone; its record is kept for readers. */
+  #lose(index: number, id: string | undefined, why: string): void {
+    this.#parts.log.error(why, { receiver: this.key, id });
+    this.#queue.lose(index, 'damaged');
+  }
+
+  #say(defect: Error): void {
+    if (defect.message === this.#defect) return;
+    this.#defect = defect.message;
+    this.#parts.log.error('a defect in the delivery of events', { receiver: this.key, error: defect.message });
+  }
+
   /** What can go together at most; a record that cannot be read is lost and said. */
   #items(to: Destination): Item[] {
     const items: Item[] = [];
@@ -182,8 +213,7 @@ export class Receiver {
       const happened = entry && this.#parts.load(entry.id);
       if (entry !== undefined && happened !== undefined) items.push({ id: entry.id, happened });
       else {
-        this.#parts.log.error('an event cannot be read any more', { receiver: this.key, id: entry?.id });
-        this.#queue.lose(items.length, 'damaged');
+        this.#lose(items.length, entry?.id, 'an event cannot be read any more');
       }
     }
     return items;
@@ -199,6 +229,7 @@ export class Receiver {
   #taken(count: number): void {
     if (this.#failing) this.#parts.log.info('a receiver takes events again', { receiver: this.key });
     this.#failing = false;
+    this.#defect = undefined;
     this.#next(count);
   }
 
@@ -241,5 +272,15 @@ export class Receiver {
     const { clock } = this.#parts;
     this.#due = clock.monotonic() + delay;
     this.#queue.postpone(Math.round(clock.now() + delay), counts);
+  }
+}
+
+function isPackable(pack: () => unknown): boolean {
+  try {
+    pack();
+    return true;
+  } catch {
+    // Why it is not was said when all were packed together.
+    return false;
   }
 }

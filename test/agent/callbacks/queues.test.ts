@@ -25,6 +25,27 @@ describe('delivery', () => {
     expect(ids(rig)).toEqual([id, id]);
   });
 
+  test('an event that cannot be put into words is lost alone and at once, counted, and said by its id', async () => {
+    const rig = new CallbackRig();
+    rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' }, batchParam: { size: 4, timeWindow: 5 } }));
+    // A value that JSON has no word for stands for a defect in what packs events.
+    const strange = [{ data: 'vehicle.kinetic.moving' as const, literal: 1n as unknown as string }];
+    const [first, unspeakable, last] = [rig.event('a1'), rig.event('a1', { values: strange }), rig.event('a1')];
+    await rig.pass(60_000);
+    expect(ids(rig)).toEqual([first, last]);
+    expect(rig.callbacks.losses.get('monitor/a1')).toEqual({ dropped: 0, refused: 0, expired: 0, damaged: 1 });
+    expect(rig.callbacks.waiting.get('monitor/a1')).toBe(0);
+    const said = rig.log.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields);
+    expect(said).toEqual([
+      { receiver: 'monitor/a1', error: expect.any(String) },
+      { receiver: 'monitor/a1', id: unspeakable },
+    ]);
+    // After a restart it is not tried again.
+    rig.restart();
+    await rig.pass(60_000);
+    expect(ids(rig)).toEqual([first, last]);
+  });
+
   test('at most so many requests are under way; the others follow', async () => {
     const rig = new CallbackRig({ requests: 2 });
     const release: ((receipt: Receipt) => void)[] = [];
