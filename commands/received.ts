@@ -1,5 +1,7 @@
+import { Runs } from '../agent/outbox/runs.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
+import type { Gap } from '../protocol/schema/gap.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import { telemetryJson } from '../protocol/schema/telemetry.ts';
 
@@ -30,8 +32,14 @@ const REMEMBERED = 100_000;
 interface Seen {
   /** By number, the starts of the agent it came from. A number is used twice only when a disk failed in between. */
   readonly boots: Map<number, number[]>;
+  /** The first that arrived, and the highest that arrived or that a gap tells of. */
   from: number;
   highest: number;
+}
+
+interface Outcome {
+  readonly missing: number;
+  readonly lost: number;
 }
 
 /**
@@ -40,6 +48,8 @@ interface Seen {
  */
 export class Ledger {
   readonly #seen = new Map<number, Seen>();
+  /** By class, the numbers that gap messages tell of: they never come. */
+  readonly #told = new Map<number, Runs>();
   readonly #retained = new Set<string>();
 
   /**
@@ -47,18 +57,20 @@ export class Ledger {
    * live message was never sent to this receiver, so it does not count as missing.
    */
   admit(payload: Uint8Array, retained = false): boolean {
-    const { kind, seq, boot } = decodeMessage(payload);
+    const { kind, seq, boot, body } = decodeMessage(payload);
     const priority = classOf(kind);
     const identity = `${priority}/${boot}/${seq}`;
     const seen = this.#seen.get(priority);
     const before = seen?.boots.get(seq) ?? [];
     if (before.includes(boot) || this.#retained.has(identity)) return false;
+    if (kind === 'gap') this.#tell(body as Gap);
     if (retained) {
       this.#retained.add(identity);
       return true;
     }
     if (seen === undefined) {
-      this.#seen.set(priority, { boots: new Map([[seq, [boot]]]), from: seq, highest: seq });
+      const [, told = seq] = this.#told.get(priority)?.all.at(-1) ?? [];
+      this.#seen.set(priority, { boots: new Map([[seq, [boot]]]), from: seq, highest: Math.max(seq, told) });
       return true;
     }
     if (seq <= seen.highest - REMEMBERED) return false;
@@ -72,10 +84,38 @@ export class Ledger {
     return true;
   }
 
-  /** Numbers between the first and the last seen that have not arrived. */
+  /**
+   * Numbers from the first seen up to the last that is known that have not arrived, and of which no gap message has told
+   * that they never will.
+   */
   get missing(): number {
-    let missing = 0;
-    for (const { boots, from, highest } of this.#seen.values()) missing += highest - from + 1 - boots.size;
-    return missing;
+    return this.#outcomes.reduce((sum, { missing }) => sum + missing, 0);
+  }
+
+  /** Those that have not arrived and never will, as gap messages have told. */
+  get lost(): number {
+    return this.#outcomes.reduce((sum, { lost }) => sum + lost, 0);
+  }
+
+  get #outcomes(): Outcome[] {
+    return [...this.#seen].map(([priority, { boots, from, highest }]) => {
+      const told = this.#told.get(priority) ?? new Runs();
+      let lost = 0;
+      for (const [first, last] of told.all) lost += Math.max(0, Math.min(last, highest) - Math.max(first, from) + 1);
+      // What arrived all the same is not lost.
+      for (const seq of boots.keys()) if (told.has(seq)) lost--;
+      return { missing: highest - from + 1 - boots.size - lost, lost };
+    });
+  }
+
+  #tell({ class: priority, numbers = [] }: Gap): void {
+    const told = this.#told.get(priority) ?? new Runs();
+    this.#told.set(priority, told);
+    const seen = this.#seen.get(priority);
+    for (const [first, last] of numbers) {
+      if (first > last) continue;
+      told.add(first, last);
+      if (seen !== undefined) seen.highest = Math.max(seen.highest, last);
+    }
   }
 }

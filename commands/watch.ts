@@ -83,6 +83,8 @@ async function watch(vin: string, options: Options): Promise<void> {
   stop?.();
   await client.close();
   if (left > 0) process.stderr.write(`${counted(left, 'message was', 'messages were')} left out: nobody read them\n`);
+  if (ledger.lost > 0)
+    process.stderr.write(`${counted(ledger.lost, 'message was', 'messages were')} given up by the car\n`);
   if (ledger.missing > 0) process.stderr.write(`${counted(ledger.missing, 'message is', 'messages are')} missing\n`);
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../commands/received.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
+import { classOf } from '../../protocol/classes.ts';
 
 const waypoint = (seq: number): Uint8Array =>
   encodeMessage({
@@ -12,6 +13,26 @@ const waypoint = (seq: number): Uint8Array =>
     at: 0,
     clock: 'ntp',
     body: { points: [{ at: 0, latitude: 48, longitude: 2, type: 'Acquire' }] },
+  });
+
+const lostClass = classOf('waypoint');
+const gap = (seq: number, numbers: readonly (readonly [number, number])[]): Uint8Array =>
+  encodeMessage({
+    version: 1,
+    kind: 'gap',
+    seq,
+    boot: 1,
+    at: 0,
+    clock: 'ntp',
+    body: {
+      class: lostClass,
+      lost: 'waypoint',
+      count: 1,
+      bytes: 1,
+      from: 0,
+      to: 0,
+      numbers: numbers.map(([first, last]) => [first, last] as const),
+    },
   });
 
 describe('what a receiver keeps of the numbers it has seen', () => {
@@ -35,5 +56,43 @@ describe('what a receiver keeps of the numbers it has seen', () => {
     expect(ledger.admit(waypoint(3), true)).toBe(true);
     expect(ledger.admit(waypoint(9))).toBe(true);
     expect(ledger.missing).toBe(0);
+  });
+
+  test('a number is missing until it arrives or a gap tells of it, whatever comes first', () => {
+    const numbers = fc.tuple(fc.nat(40), fc.nat(6)).map(([first, more]) => [first, first + more] as const);
+    const step = fc.oneof(fc.record({ arrives: fc.nat(45) }), fc.record({ told: fc.array(numbers, { maxLength: 3 }) }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const ledger = new Ledger();
+        const [arrived, told] = [new Set<number>(), new Set<number>()];
+        for (const [at, next] of steps.entries()) {
+          if ('arrives' in next) {
+            ledger.admit(waypoint(next.arrives));
+            arrived.add(next.arrives);
+          } else {
+            ledger.admit(gap(at, next.told));
+            for (const [first, last] of next.told) for (let seq = first; seq <= last; seq++) told.add(seq);
+          }
+        }
+        const never: number[] = [];
+        const lost: number[] = [];
+        const highest = Math.max(...arrived, ...told);
+        for (let seq = Math.min(...arrived); seq <= highest && arrived.size > 0; seq++) {
+          if (!arrived.has(seq)) (told.has(seq) ? lost : never).push(seq);
+        }
+        // Gap messages have numbers of their own, of another class: steps that were none leave holes there.
+        const gaps = steps.flatMap((next, at) => ('told' in next ? [at] : []));
+        const holes = gaps.length === 0 ? 0 : (gaps.at(-1) ?? 0) - (gaps[0] ?? 0) + 1 - gaps.length;
+        expect([ledger.missing, ledger.lost]).toEqual([never.length + holes, lost.length]);
+      }),
+    );
+  });
+
+  test('a gap of millions takes no more than its two ends', () => {
+    const ledger = new Ledger();
+    ledger.admit(waypoint(1));
+    ledger.admit(gap(0, [[2, 50_000_000]]));
+    ledger.admit(waypoint(50_000_002));
+    expect([ledger.missing, ledger.lost]).toEqual([1, 49_999_999]);
   });
 });
