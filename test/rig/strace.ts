@@ -7,7 +7,7 @@ import { Arrivals } from './arrivals.ts';
 export interface SystemCall {
   readonly thread: number;
   readonly name: string;
-  /** The whole line. */
+  /** The whole line, behind that in which it began. */
   readonly text: string;
 }
 
@@ -25,12 +25,20 @@ const PINGRESP = '"\\320\\0"';
 /** strace 5 and later: `12345 write(23, "\300\0", 2) = 2`, or in two lines where threads take turns. */
 const WHOLE = /^(?:\[pid +)?(\d+)\]? +(\w+)\(.* = .*$/;
 const RESUMED = /^(?:\[pid +)?(\d+)\]? +<\.\.\. (\w+) resumed>.* = .*$/;
+const BEGUN = /^(?:\[pid +)?(\d+)\]? +(.*) <unfinished \.\.\.>$/;
 
-/** The call that a line of strace completes; undefined for one that only begins, for signals and exits. */
-export function completedCall(text: string): SystemCall | undefined {
-  if (text.endsWith('<detached ...>') || text.endsWith('<unfinished ...>')) return undefined;
-  const [, thread, name] = WHOLE.exec(text) ?? RESUMED.exec(text) ?? [];
-  return thread === undefined || name === undefined ? undefined : { thread: Number(thread), name, text };
+/**
+ * The call that a line of strace completes; undefined for one that only begins, for signals and exits. `begun` keeps by
+ * thread how those began that are not complete.
+ */
+export function completedCall(text: string, begun: Map<string, string>): SystemCall | undefined {
+  const [, beginning, what] = BEGUN.exec(text) ?? [];
+  if (beginning !== undefined && what !== undefined) begun.set(beginning, what);
+  if (text.endsWith('<detached ...>') || beginning !== undefined) return undefined;
+  const resumed = RESUMED.exec(text);
+  const [, thread, name] = WHOLE.exec(text) ?? resumed ?? [];
+  if (thread === undefined || name === undefined) return undefined;
+  return { thread: Number(thread), name, text: resumed === null ? text : `${begun.get(thread) ?? ''} ${text}` };
 }
 
 /** What the thread did, by wake-up; what it did before the first is left out. */
@@ -65,12 +73,13 @@ export class Strace {
   static async attach(pid: number): Promise<Strace> {
     const child = spawn('strace', ['-f', '-p', String(pid), '-s', '8'], { stdio: ['ignore', 'ignore', 'pipe'] });
     const strace = new Strace(child);
+    const begun = new Map<string, string>();
     const lines = createInterface({ input: child.stderr as NodeJS.ReadableStream });
     const attached = new Promise<void>((resolve, reject) => {
       lines.on('line', (text) => {
         if (/^strace: Process \d+ attached/.test(text)) resolve();
         else if (text.startsWith('strace: ')) reject(new Error(text));
-        const call = completedCall(/^(\[pid |\d+ )/.test(text) ? text : `${pid} ${text}`);
+        const call = completedCall(/^(\[pid |\d+ )/.test(text) ? text : `${pid} ${text}`, begun);
         if (call !== undefined) strace.calls.push(call);
       });
     });
