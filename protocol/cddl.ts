@@ -3,7 +3,7 @@
  * title, an enumeration a rule of its place (`Door.state`), everything else stands where it is used.
  */
 import { type Annotated, annotated, type Member } from './cbor/annotations.ts';
-import { quantitySteps } from './cbor/steps.ts';
+import { Steps } from './cbor/steps.ts';
 import { VigieError } from './errors.ts';
 import type { TSchema } from './schema/fields.ts';
 
@@ -111,7 +111,7 @@ class Rules {
 function quantity(schema: Extract<Annotated, { kind: 'quantity' }>): string {
   const { resolution, minimum, maximum } = schema;
   if (resolution === 0) return range('float', decimal(minimum), decimal(maximum));
-  const { lowest, highest } = quantitySteps(schema);
+  const { lowest, highest } = new Steps(schema);
   if (lowest === 0 && highest === Infinity) return 'uint';
   return range('int', bound(lowest), bound(highest));
 }

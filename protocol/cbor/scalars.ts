@@ -1,6 +1,6 @@
 /** The codec's leaves: one function a kind of value, each checking both ways what its schema promises. */
 import type { Annotated } from './annotations.ts';
-import { quantitySteps } from './steps.ts';
+import { Steps } from './steps.ts';
 import { numberOf, type Wire } from './wire.ts';
 
 export interface CodecOptions {
@@ -26,7 +26,7 @@ export type Kind<K extends Annotated['kind']> = Extract<Annotated, { kind: K }>;
 
 export function quantity(schema: Kind<'quantity'>): Node {
   const { minimum, maximum } = schema;
-  const steps = quantitySteps(schema);
+  const steps = new Steps(schema);
   return {
     encode(value, wire) {
       const count = steps.count(checkNumber(value, minimum, maximum, wire));

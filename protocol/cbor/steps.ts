@@ -1,34 +1,34 @@
-/** How a physical number becomes a count of resolution steps and back. */
-export interface Steps {
-  /** The nearest count. */
-  count(value: number): number;
-  /** The double that is nearest to the decimal `count × resolution`: 823 × 0.1 gives 82.3. */
-  value(count: number): number;
-  /** Counts of the bounds, infinite when there is none; a bound between two steps takes the nearest. */
-  readonly lowest: number;
-  readonly highest: number;
-}
-
 /**
  * The steps of a quantity. A resolution is meant as the decimal that it is written as, so it is taken as the fraction
  * numerator / denominator of two integers (0.05 = 5 / 100): dividing whole numbers gives the correctly rounded
  * result where multiplying by an inexact 0.05 does not.
  */
-export function quantitySteps(quantity: {
-  readonly resolution: number;
-  readonly minimum: number;
-  readonly maximum: number;
-}): Steps {
-  const { resolution, minimum, maximum } = quantity;
-  const [numerator, denominator] = fraction(resolution);
-  const count = (value: number): number => Math.round((value * denominator) / numerator) + 0;
-  const within = (value: number): number => Math.min(Math.max(value, minimum), maximum);
-  return {
-    count,
-    value: (steps) => within((steps * numerator) / denominator),
-    lowest: count(minimum),
-    highest: count(maximum),
-  };
+export class Steps {
+  /** Counts of the bounds, infinite when there is none; a bound between two steps takes the nearest. */
+  readonly lowest: number;
+  readonly highest: number;
+  readonly #numerator: number;
+  readonly #denominator: number;
+  readonly #minimum: number;
+  readonly #maximum: number;
+
+  constructor(quantity: { readonly resolution: number; readonly minimum: number; readonly maximum: number }) {
+    [this.#numerator, this.#denominator] = fraction(quantity.resolution);
+    this.#minimum = quantity.minimum;
+    this.#maximum = quantity.maximum;
+    this.lowest = this.count(quantity.minimum);
+    this.highest = this.count(quantity.maximum);
+  }
+
+  /** The nearest count. */
+  count(value: number): number {
+    return Math.round((value * this.#denominator) / this.#numerator) + 0;
+  }
+
+  /** The double that is nearest to the decimal `count × resolution`: 823 × 0.1 gives 82.3. */
+  value(count: number): number {
+    return Math.min(Math.max((count * this.#numerator) / this.#denominator, this.#minimum), this.#maximum);
+  }
 }
 
 /** The decimal that `resolution` is printed as, as two integers. */

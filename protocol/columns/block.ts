@@ -18,7 +18,7 @@
 import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
 import { rankOf, readSlots, writeSlots } from './slot-numbers.ts';
 import { stepOf } from './steps.ts';
-import { bitsOf, bitsOfTimes, intervalOf, LONGEST, readTimes, type TimeLists, writeTimes } from './times.ts';
+import { bitsOf, LONGEST, readTimes, type TimeColumns, timeColumns, writeTimes } from './times.ts';
 
 /** The readings of one slot in their order; both lists are of one length, at least 1. */
 export interface Series {
@@ -40,7 +40,7 @@ export interface Block {
 const LONGEST_TICK = 60_000;
 
 /** Series of one slot while its readings are gathered. */
-interface Gathering {
+export interface Gathering {
   /** Of its slot, see slot-numbers.ts. */
   readonly rank: number;
   /** Of each reading, in the list of moments. */
@@ -51,8 +51,14 @@ interface Gathering {
 /** Gathers readings of one resolution, in the order in which they were taken, and writes their block. */
 export class BlockWriter {
   readonly #resolution: number;
-  /** In ticks. Readings that come one after the other with one time share an entry. */
+  /** Tick of the first reading. */
+  #origin = 0;
+  /**
+   * In ticks since the first reading: small integers are quicker than the milliseconds of 50 years. Readings that come
+   * one after the other with one time share an entry.
+   */
   readonly #moments: number[] = [];
+  #last = Number.NaN;
   readonly #series: Gathering[] = [];
   #total = 0;
 
@@ -71,7 +77,11 @@ export class BlockWriter {
   /** @param tick counted from wherever the start given to {@link write} is counted from. */
   add(series: Gathering, tick: number, value: number): void {
     const moments = this.#moments;
-    if (moments[moments.length - 1] !== tick) moments.push(tick);
+    if (tick !== this.#last) {
+      if (moments.length === 0) this.#origin = tick;
+      this.#last = tick;
+      moments.push(tick - this.#origin);
+    }
     series.places.push(moments.length - 1);
     series.values.push(value);
     this.#total++;
@@ -80,11 +90,11 @@ export class BlockWriter {
   /** @param start tick that the times are to be counted from. */
   write(start: number, writer: NumberWriter): void {
     const series = this.#series.sort((a, b) => a.rank - b.rank);
-    const times = this.#timesOf(series, start);
+    const { places, times } = this.#timesOf(series, start - this.#origin);
     writer.unsigned(this.#resolution);
     writer.unsigned(series.length);
     writer.unsigned(times.interval);
-    writer.unsigned(times.shared ? this.#moments.length : 0);
+    writer.unsigned(places === undefined ? 0 : this.#moments.length);
     writeSlots(
       series.map(({ rank }) => rank),
       writer,
@@ -94,51 +104,59 @@ export class BlockWriter {
     for (const step of steps) writer.unsigned(step);
     for (const { values } of series) writer.signed(values[0]!);
     writeTimes(times, writer);
-    if (times.shared) for (const { places } of series) writePlaces(places, writer);
-    for (const [index, { values }] of series.entries()) writeDifferences(values, steps[index]!, writer);
+    if (places !== undefined) writer.signedAll(places.numbers);
+    for (let i = 0; i < series.length; i++) writeDifferences(series[i]!.values, steps[i]!, writer);
   }
 
-  /** The form of the times that takes less: moments that series share, or times of each series. */
-  #timesOf(series: readonly Gathering[], start: number): Times {
-    const moments = this.#moments.map((tick) => tick - start);
+  /**
+   * The form of the times that takes less: moments that series share, or times of each series.
+   * @param start ticks from the first reading to where times are counted from
+   */
+  #timesOf(series: readonly Gathering[], start: number): Told {
+    const moments = this.#moments;
+    const lists = { times: new Array<number>(this.#total), sizes: new Array<number>(series.length) };
+    let next = 0;
+    for (let i = 0; i < series.length; i++) {
+      const { places } = series[i]!;
+      lists.sizes[i] = places.length;
+      for (let j = 0; j < places.length; j++) lists.times[next++] = moments[places[j]!]!;
+    }
+    const own = timeColumns(lists, start, this.#resolution);
     // With one moment in one series only, or nearly so, a table is a detour.
-    const shared = this.#moments.length < this.#total * 0.9 ? timesAs([moments], this.#resolution, true) : undefined;
-    const own = timesAs(
-      series.map(({ places }) => places.map((place) => moments[place]!)),
-      this.#resolution,
-      false,
-    );
-    if (shared === undefined) return own;
-    return bitsOfTimes(shared) + bitsOfPlaces(series) < bitsOfTimes(own) ? shared : own;
+    if (moments.length >= this.#total * 0.9) return { times: own, places: undefined };
+    const shared = timeColumns({ times: moments, sizes: [moments.length] }, start, this.#resolution);
+    const places = placeColumn(series, this.#total);
+    return shared.bits + places.bits < own.bits ? { times: shared, places } : { times: own, places: undefined };
   }
 }
 
-interface Times extends TimeLists {
-  readonly shared: boolean;
+/** Times of a block; with places they are those of the table of moments. */
+interface Told {
+  readonly times: TimeColumns;
+  readonly places: PlaceColumn | undefined;
 }
 
-function timesAs(lists: readonly (readonly number[])[], resolution: number, shared: boolean): Times {
-  return { shared, lists, interval: intervalOf(lists, resolution) };
+/** For each reading how many moments it is after the one before in its series, less one. */
+interface PlaceColumn {
+  readonly numbers: readonly number[];
+  /** About as many bits as they will take. */
+  readonly bits: number;
 }
 
-function bitsOfPlaces(series: readonly Gathering[]): number {
+function placeColumn(series: readonly Gathering[], total: number): PlaceColumn {
+  const numbers = new Array<number>(total);
+  let next = 0;
   let bits = 0;
   for (const { places } of series) {
     let previous = -1;
     for (const place of places) {
-      bits += bitsOf(place - previous - 1);
+      const skipped = place - previous - 1;
+      numbers[next++] = skipped;
+      bits += bitsOf(skipped);
       previous = place;
     }
   }
-  return bits;
-}
-
-function writePlaces(places: readonly number[], writer: NumberWriter): void {
-  let previous = -1;
-  for (const place of places) {
-    writer.signed(place - previous - 1);
-    previous = place;
-  }
+  return { numbers, bits };
 }
 
 function writeDifferences(values: readonly number[], step: number, writer: NumberWriter): void {

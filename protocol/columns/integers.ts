@@ -11,7 +11,7 @@
  *
  * Slots of kind text and value have no such form.
  */
-import { quantitySteps } from '../cbor/steps.ts';
+import { Steps } from '../cbor/steps.ts';
 import { type Slot, type SlotValue, slots } from '../slots.ts';
 import { REACH } from './numbers.ts';
 
@@ -19,6 +19,24 @@ import { REACH } from './numbers.ts';
 export interface Coding {
   count(value: SlotValue): number | undefined;
   value(count: number): SlotValue | undefined;
+}
+
+/** Nearly all readings are quantities: a class, because its methods are compiled once for all slots. */
+class QuantityCoding implements Coding {
+  readonly #steps: Steps;
+
+  constructor(steps: Steps) {
+    this.#steps = steps;
+  }
+
+  count(value: SlotValue): number | undefined {
+    const integer = typeof value === 'number' ? this.#steps.count(value) : Number.NaN;
+    return Math.abs(integer) <= REACH ? integer : undefined;
+  }
+
+  value(count: number): SlotValue {
+    return this.#steps.value(count);
+  }
 }
 
 const codings: readonly (Coding | undefined)[] = slots.map(codingOf);
@@ -61,12 +79,7 @@ function codingOf(slot: Slot): Coding | undefined {
 
 function quantityCoding(slot: Slot): Coding | undefined {
   const { resolution = 0, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = slot;
-  if (resolution === 0) return undefined;
-  const steps = quantitySteps({ resolution, minimum, maximum });
-  return {
-    count: (value) => (typeof value === 'number' ? bounded(steps.count(value)) : undefined),
-    value: (integer) => steps.value(integer),
-  };
+  return resolution === 0 ? undefined : new QuantityCoding(new Steps({ resolution, minimum, maximum }));
 }
 
 function bounded(integer: number): number | undefined {

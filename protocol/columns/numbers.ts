@@ -6,6 +6,8 @@ import { VigieError } from '../errors.ts';
 
 /** Integers of a column lie within ±2^51, so that what is made of two of them on the way is exact in a double. */
 export const REACH: number = 2 ** 51;
+/** Signed numbers within this take the short way: nearly all do. */
+const SHORT = 2 ** 30;
 
 export class NumberWriter {
   #bytes = new Uint8Array(2048);
@@ -13,30 +15,33 @@ export class NumberWriter {
 
   /** @param value integer, 0 to 2^53 - 1. */
   unsigned(value: number): void {
-    this.#reserve();
+    const bytes = this.#room();
+    let length = this.#length;
     let rest = value;
-    while (rest >= 0x80) {
-      const high = Math.floor(rest / 0x80);
-      this.#bytes[this.#length++] = rest - high * 0x80 + 0x80;
-      rest = high;
-    }
-    this.#bytes[this.#length++] = rest;
+    // What is longer than 32 bits cannot be shifted.
+    for (; rest > 0xffff_ffff; rest = Math.floor(rest / 0x80)) bytes[length++] = (rest % 0x80) + 0x80;
+    for (; rest >= 0x80; rest >>>= 7) bytes[length++] = (rest & 0x7f) | 0x80;
+    bytes[length++] = rest;
+    this.#length = length;
   }
 
   /** @param value integer within ±(2^53 - 2): differences of numbers within REACH are less than that. */
   signed(value: number): void {
+    if (value >= -SHORT && value < SHORT) {
+      this.unsigned(value < 0 ? -2 * value - 1 : 2 * value);
+      return;
+    }
     const negative = value < 0 ? 1 : 0;
     const magnitude = negative === 1 ? -value - 1 : value;
     // Doubling would leave the exact integers; the lowest seven bits of the double are taken first instead.
     const high = Math.floor(magnitude / 0x40);
-    const low = (magnitude - high * 0x40) * 2 + negative;
-    this.#reserve();
-    if (high === 0) {
-      this.#bytes[this.#length++] = low;
-      return;
-    }
-    this.#bytes[this.#length++] = low + 0x80;
+    this.#room()[this.#length++] = (magnitude - high * 0x40) * 2 + negative + 0x80;
     this.unsigned(high);
+  }
+
+  /** One after the other, each as {@link signed}. */
+  signedAll(values: readonly number[]): void {
+    for (let i = 0; i < values.length; i++) this.signed(values[i]!);
   }
 
   /** What was written; valid until the next number is. */
@@ -44,12 +49,14 @@ export class NumberWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Room for one number more. */
-  #reserve(): void {
-    if (this.#length + 16 <= this.#bytes.length) return;
-    const larger = new Uint8Array(this.#bytes.length * 2);
-    larger.set(this.#bytes);
-    this.#bytes = larger;
+  /** The bytes, with room for one number more. */
+  #room(): Uint8Array {
+    if (this.#length + 16 > this.#bytes.length) {
+      const larger = new Uint8Array(this.#bytes.length * 2);
+      larger.set(this.#bytes);
+      this.#bytes = larger;
+    }
+    return this.#bytes;
   }
 }
 

@@ -16,19 +16,71 @@ const SAMPLE = 16;
 /** Longest interval, ticks. */
 export const LONGEST: number = 2 ** 31;
 
+/** Lists of times: one list after the other, each list of one series or of the table of moments. */
+export interface TimeLists {
+  /** In ticks. */
+  readonly times: readonly number[];
+  /** How many times each list has. */
+  readonly sizes: readonly number[];
+}
+
+/** Times as they are told: see the top of this file. */
+export interface TimeColumns {
+  /** In ticks; 0: none. */
+  readonly interval: number;
+  /** Of each time, less one; none with the interval 0. */
+  readonly periods: readonly number[];
+  /** Of each time. */
+  readonly deviations: readonly number[];
+  /** About as many bits as they will take, for choosing between forms. */
+  readonly bits: number;
+}
+
+/**
+ * The columns with the interval that tells the times shortest.
+ * @param start time that the reader counts from: each list begins one interval before it
+ * @param resolution ms of a tick
+ */
+export function timeColumns({ times, sizes }: TimeLists, start: number, resolution: number): TimeColumns {
+  const interval = intervalOf(times, sizes, resolution);
+  const periods = new Array<number>(interval === 0 ? 0 : times.length);
+  const deviations = new Array<number>(times.length);
+  let bits = 0;
+  let next = 0;
+  for (const size of sizes) {
+    let previous = start - interval;
+    for (const end = next + size; next < end; next++) {
+      const time = times[next]!;
+      const difference = time - previous;
+      previous = time;
+      let deviation = difference;
+      if (interval !== 0) {
+        const count = Math.round(difference / interval);
+        deviation = difference - count * interval;
+        periods[next] = count - 1;
+        bits += bitsOf(count - 1);
+      }
+      deviations[next] = deviation;
+      bits += bitsOf(deviation);
+    }
+  }
+  return { interval, periods, deviations, bits };
+}
+
 /**
  * The interval, in ticks of `resolution` ms, in which the differences between successive times take the fewest bits;
  * 0 when none helps.
  */
-export function intervalOf(lists: readonly (readonly number[])[], resolution: number): number {
-  const differences = sample(lists);
+function intervalOf(times: readonly number[], sizes: readonly number[], resolution: number): number {
+  const differences = sample(times, sizes);
   if (differences.length === 0) return 0;
-  const middle = differences[differences.length >> 1]!;
   let best = 0;
-  let least = costOf(differences, 0);
-  for (const candidate of [middle, ...COMMON.map((time) => time / resolution)]) {
+  let least = 0;
+  for (const difference of differences) least += bitsOf(difference);
+  for (let i = -1; i < COMMON.length; i++) {
+    const candidate = i < 0 ? differences[differences.length >> 1]! : COMMON[i]! / resolution;
     if (candidate < 2 || candidate > LONGEST || !Number.isInteger(candidate)) continue;
-    const cost = costOf(differences, candidate);
+    const cost = costOf(differences, candidate, least);
     if (cost >= least) continue;
     least = cost;
     best = candidate;
@@ -37,51 +89,35 @@ export function intervalOf(lists: readonly (readonly number[])[], resolution: nu
 }
 
 /** Positive differences from all over the lists, ascending. */
-function sample(lists: readonly (readonly number[])[]): number[] {
-  const total = lists.reduce((sum, list) => sum + list.length - 1, 0);
-  const stride = Math.ceil(total / SAMPLE);
+function sample(times: readonly number[], sizes: readonly number[]): number[] {
+  const stride = Math.ceil((times.length - sizes.length) / SAMPLE);
   const found: number[] = [];
   let next = 0;
-  for (const list of lists) {
-    const differences = list.length - 1;
+  let first = 0;
+  for (const size of sizes) {
+    const differences = size - 1;
     for (; next < differences; next += stride) {
-      const difference = list[next + 1]! - list[next]!;
-      if (difference > 0) found.push(difference);
+      const difference = times[first + next + 1]! - times[first + next]!;
+      if (difference <= 0) continue;
+      let place = found.length;
+      for (; place > 0 && found[place - 1]! > difference; place--) found[place] = found[place - 1]!;
+      found[place] = difference;
     }
     next -= differences;
+    first += size;
   }
-  return found.sort((a, b) => a - b);
+  return found;
 }
 
-function costOf(differences: readonly number[], interval: number): number {
+/** Bits of the differences told by the interval; what is at least `most` may be too little. */
+function costOf(differences: readonly number[], interval: number, most: number): number {
   let cost = 0;
   for (const difference of differences) {
-    const periods = interval === 0 ? 1 : Math.round(difference / interval);
-    cost += bitsOf(periods - 1) + bitsOf(interval === 0 ? difference : difference - periods * interval);
+    const periods = Math.round(difference / interval);
+    cost += bitsOf(periods - 1) + bitsOf(difference - periods * interval);
+    if (cost >= most) break;
   }
   return cost;
-}
-
-/** Lists of times and the interval, in ticks, that tells them shortest. */
-export interface TimeLists {
-  readonly lists: readonly (readonly number[])[];
-  readonly interval: number;
-}
-
-/** About as many bits as the times will take, for choosing between forms. */
-export function bitsOfTimes({ lists, interval }: TimeLists): number {
-  let bits = 0;
-  for (const list of lists) {
-    let previous = -interval;
-    for (const time of list) {
-      const difference = time - previous;
-      const periods = interval === 0 ? 0 : Math.round(difference / interval);
-      if (interval !== 0) bits += bitsOf(periods - 1);
-      bits += bitsOf(difference - periods * interval);
-      previous = time;
-    }
-  }
-  return bits;
 }
 
 /** Length of a number in bits, its sign counted; 0 for 0. */
@@ -89,23 +125,10 @@ export function bitsOf(value: number): number {
   return value === 0 ? 0 : 33 - Math.clz32(Math.min(Math.abs(value), 0xffff_ffff));
 }
 
-/** Writes the times of lists, each list beginning one interval before the time 0. */
-export function writeTimes({ lists, interval }: TimeLists, writer: NumberWriter): void {
-  const deviations: number[] = [];
-  for (const list of lists) {
-    let previous = -interval;
-    for (const time of list) {
-      const difference = time - previous;
-      previous = time;
-      if (interval === 0) deviations.push(difference);
-      else {
-        const periods = Math.round(difference / interval);
-        writer.signed(periods - 1);
-        deviations.push(difference - periods * interval);
-      }
-    }
-  }
-  for (const deviation of deviations) writer.signed(deviation);
+/** Writes all counts of periods, then all deviations; the interval is written by who has the columns. */
+export function writeTimes({ periods, deviations }: TimeColumns, writer: NumberWriter): void {
+  writer.signedAll(periods);
+  writer.signedAll(deviations);
 }
 
 /** Reads what {@link writeTimes} wrote: as many times for each list as `counts` says; the counts are bounded before. */

@@ -1,8 +1,8 @@
 /** Telemetry: readings of slots over time, as compressed columns (protocol/columns). */
-import { BlockWriter, readBlock, type Series } from '../columns/block.ts';
+import { BlockWriter, type Gathering, readBlock, type Series } from '../columns/block.ts';
 import { type Deflate, NO_DICTIONARY, portableDeflate } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
-import { integersOf } from '../columns/integers.ts';
+import { type Coding, integersOf } from '../columns/integers.ts';
 import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
 import { type Slot, type SlotValue, slotById } from '../slots.ts';
@@ -49,6 +49,15 @@ export interface TelemetryOptions {
   readonly deflate?: Deflate;
 }
 
+/** Where the readings of one slot go. */
+interface Track {
+  readonly coding: Coding | undefined;
+  /** Milliseconds of a tick. */
+  readonly step: TimeResolution;
+  readonly block: BlockWriter;
+  readonly series: Gathering;
+}
+
 /** Whether readings of the slot can travel as telemetry. */
 export function isTelemetry(slot: Slot): boolean {
   return integersOf(slot) !== undefined;
@@ -62,22 +71,22 @@ export function isTelemetry(slot: Slot): boolean {
 export function telemetryFromReadings(readings: Iterable<Reading>, options: TelemetryOptions = {}): Telemetry {
   const { resolution = 1, deflate = portableDeflate } = options;
   const blocks = new Map<TimeResolution, BlockWriter>();
-  const tracks: ReturnType<typeof trackOf>[] = [];
-  const trackOf = (slot: Slot) => {
+  const tracks: (Track | undefined)[] = [];
+  const trackOf = (slot: Slot): Track => {
     const step = typeof resolution === 'number' ? resolution : resolution(slot);
     const block = blocks.get(step) ?? new BlockWriter(step);
     blocks.set(step, block);
-    return { step, block, series: block.series(slot.id) };
+    return { coding: integersOf(slot), step, block, series: block.series(slot.id) };
   };
   let total = 0;
   let start = Number.POSITIVE_INFINITY;
   for (const { slot, value, at } of readings) {
-    const integer = integersOf(slot)?.count(value);
+    let track = tracks[slot.index];
+    if (track === undefined) tracks[slot.index] = track = trackOf(slot);
+    const integer = track.coding?.count(value);
     if (integer === undefined || !(Math.abs(at) <= REACH / 2)) {
       throw new VigieError('message.malformed', `${slot.path} cannot be telemetry with the value ${value} at ${at}`);
     }
-    const track = tracks[slot.index] ?? trackOf(slot);
-    tracks[slot.index] = track;
     track.block.add(track.series, Math.round(at / track.step), integer);
     if (at < start) start = at;
     total++;

@@ -1,7 +1,7 @@
 /** Random values of any schema that fields.ts can write, for property tests. */
 import fc from 'fast-check';
 import { type Annotated, annotated } from '../../../protocol/cbor/annotations.ts';
-import { quantitySteps } from '../../../protocol/cbor/steps.ts';
+import { Steps } from '../../../protocol/cbor/steps.ts';
 import type { Static, TSchema } from '../../../protocol/schema/fields.ts';
 
 /** Time the values lie around, UTC ms. */
@@ -68,7 +68,7 @@ function quantity(schema: Extract<Annotated, { kind: 'quantity' }>): fc.Arbitrar
     const double = fc.double({ min, max, noNaN: true });
     return fc.oneof(double, fc.integer({ min: Math.max(Math.ceil(min), -1e6), max: Math.min(Math.floor(max), 1e6) }));
   }
-  const steps = quantitySteps(schema);
+  const steps = new Steps(schema);
   const reach = 2 ** 40;
   const min = Math.max(steps.lowest, -reach);
   const max = Math.min(steps.highest, reach);
