@@ -61,6 +61,8 @@ export class Requests {
   /** Those whose first state is not on disk yet. */
   readonly #unheard = new Map<string, () => void>();
   #made = 0;
+  /** Something is not kept as it is now. */
+  #changed = false;
 
   constructor(parts: RequestsParts) {
     this.#parts = parts;
@@ -95,6 +97,7 @@ export class Requests {
       encodeCommand({ id, vin, kind: type, body, issued, expires: issued + VALID, counter }),
     );
     this.#actions.set(id, { remoteActionId: id, callbackId, type, remote, status: 'Accepted', createdAt: issued });
+    this.#changed = true;
     for (const oldest of this.#actions.keys()) {
       if (this.#actions.size <= REMEMBERED) break;
       this.#actions.delete(oldest);
@@ -105,6 +108,7 @@ export class Requests {
     this.#unheard.delete(id);
     if (!taken) {
       this.#actions.delete(id);
+      this.#changed = true;
       throw new VigieError('store.failed', 'the car cannot write commands down now: try again', { where: 'remote' });
     }
     return { remoteActionId: id };
@@ -125,11 +129,13 @@ export class Requests {
       status,
       ...(failureCause === undefined ? {} : { failureCause }),
     });
+    this.#changed = true;
   }
 
-  /** State for {@link Memory}. */
+  /** What changed since it was asked last: up to 256 commands, which nearly no commit is about. */
   *states(): Generator<readonly [key: string, value: unknown]> {
-    if (this.#made === 0 && this.#actions.size === 0) return;
+    if (!this.#changed) return;
+    this.#changed = false;
     yield [KEY, { made: this.#made, actions: [...this.#actions.values()] }];
   }
 
@@ -145,6 +151,7 @@ export class Requests {
     for (const action of actions as readonly RemoteAction[]) {
       const { remoteActionId: id, status } = action;
       if (final(status) || isKnown(id)) this.#actions.set(id, action);
+      else this.#changed = true;
     }
   }
 }

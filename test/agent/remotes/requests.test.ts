@@ -147,6 +147,17 @@ describe('a command that is asked for at the interface', () => {
     expect(known.requests.get('abc-1')).toMatchObject({ status: 'SentToVehicle' });
   });
 
+  test('is written down when something became of it, and not at every commit', async () => {
+    const { requests, settle } = await setUp();
+    expect([...requests.states()]).toEqual([]);
+    const { remoteActionId } = await requests.submit(lock);
+    expect([...requests.states()]).toMatchObject([['requests', { made: 1, actions: [{ remoteActionId }] }]]);
+    expect([...requests.states()]).toEqual([]);
+    await settle();
+    expect([...requests.states()]).toMatchObject([['requests', { actions: [{ status: 'Success' }] }]]);
+    expect([...requests.states()]).toEqual([]);
+  });
+
   test('only the newest are remembered', async () => {
     const { requests } = await setUp();
     const first = await requests.submit(lock);
