@@ -32,7 +32,7 @@ interface Cost {
 export const footprint: Section = {
   name: 'footprint',
   title: 'Footprint',
-  text: `\`vigie run\` as a process, bundled by \`npm run bundle\`: with the options of the service's unit, connected to a broker, one bus at ${FRAMES_A_SECOND.toLocaleString('en')} frames/s
+  text: `\`vigie run\` as a process, bundled by \`npm run bundle\`: with the environment of the service's unit, connected to a broker, one bus at ${FRAMES_A_SECOND.toLocaleString('en')} frames/s
 of a drive of the bench car that come as candump text through a pipe. Beside it the libraries that no such agent does
 without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing nothing: the floor.`,
   async run(size, scratch) {
@@ -107,7 +107,7 @@ async function agent(
   const main = fileURLToPath(new URL('../vigie.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'run', '-c', file], {
     stdio: ['pipe', 'ignore', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: optionsOfUnit() },
+    env: { ...process.env, ...environmentOfUnit() },
   });
   let next = 0;
   return measured(child, `vigie/1/${VIN}/up/+`, watcher, seconds, () => {
@@ -117,12 +117,12 @@ async function agent(
   });
 }
 
-/** What the unit tells Node. */
-function optionsOfUnit(): string {
+/** What the unit tells Node and the C library: a variable a line, in quotes where there are spaces (systemd.exec(5)). */
+function environmentOfUnit(): Record<string, string> {
   const unit = readFileSync(new URL('../service/vigie.service', import.meta.url), 'utf8');
-  const [, options] = /^Environment="NODE_OPTIONS=([^"]+)"$/m.exec(unit) ?? [];
-  if (options === undefined) throw new Error('the unit has no NODE_OPTIONS');
-  return options;
+  const found = [...unit.matchAll(/^Environment="?([A-Z_]+)=([^"\n]+)"?$/gm)];
+  if (found.length === 0) throw new Error('the unit sets nothing');
+  return Object.fromEntries(found.map(([, name, value]) => [name, value]));
 }
 
 /** Measures a process from its start; `feed` is called every {@link SLICE} ms from its first message on. */
