@@ -1,5 +1,5 @@
 /** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type {
   AlertRule,
@@ -16,6 +16,7 @@ import { checkForm, quoted } from './faults.ts';
 import { Findings, pointer } from './findings.ts';
 import { profile as formOfProfile } from './generated/validators.js';
 import { suggestion } from './nearest.ts';
+import { readPrepared } from './prepared.ts';
 import { type ProfileInput, profileSchema } from './profile-schema.ts';
 import { readAlerts, readImpact, readTelemetry, readTheft, readTrips, readWaypoints } from './recording.ts';
 import { profileFile, shippedNames } from './shipped.ts';
@@ -70,7 +71,8 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
     const fix = suggestion(nameOrPath, known) ?? `known: ${known.join(', ') || 'none'}; or give the path of a file`;
     return { diagnostics: [{ file: nameOrPath, line: 0, severity: 'error', message, fix }] };
   }
-  const { contents, diagnostics } = readYamlFile(file);
+  const isShipped = file.startsWith(options.shipped + sep);
+  const { contents, diagnostics } = isShipped ? readPrepared(file) : readYamlFile(file);
   if (contents === undefined) return { diagnostics };
   const findings = new Findings(file, contents.lines);
   findings.take(diagnostics);

@@ -6,10 +6,11 @@
  * From the sources Node strips types while it starts, which takes most of the start, and the machine code then tests
  * at every access to an array whether its buffer was detached; bundled it does not.
  */
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { prepare, preparedFile } from '../config/prepared.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -55,7 +56,7 @@ export const slimming: Plugin = {
  * Files that the program reads at run time, by their place beside it: the shipped profiles, the document of the HTTP
  * interface and the page that shows it.
  */
-export function filesBeside(): readonly (readonly [place: string, from: string])[] {
+function filesBeside(): readonly (readonly [place: string, from: string])[] {
   const config = join(root, 'config');
   const profiles = readdirSync(join(config, 'vehicles'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -67,6 +68,17 @@ export function filesBeside(): readonly (readonly [place: string, from: string])
     ['documents/openapi.json', join(root, 'protocol/generated/openapi.json')],
     ...page.map((name) => [`documents/swagger-ui/${name}`, join(root, 'node_modules/swagger-ui-dist', name)] as const),
   ];
+}
+
+/** What lies beside the program, by place: {@link filesBeside}, and the contents of profiles (config/prepared.ts). */
+export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
+  const files = filesBeside();
+  const contents = new Map(files.map(([place, from]): [string, Uint8Array] => [place, readFileSync(from)]));
+  for (const [place, from] of files) {
+    const prepared = place.endsWith('.yaml') ? prepare(from) : undefined;
+    if (prepared !== undefined) contents.set(preparedFile(place), Buffer.from(prepared));
+  }
+  return contents;
 }
 
 /** Bundles the program into a folder, of which nothing older is left; tells what went into which file. */
@@ -85,9 +97,13 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
     metafile: true,
     plugins: [slimming],
   });
-  const beside = filesBeside();
-  for (const [place, from] of beside) cpSync(from, join(folder, place));
-  const own = beside.map(([, from]) => relative(root, from)).filter((file) => !file.startsWith('node_modules'));
+  for (const [place, contents] of contentsBeside()) {
+    mkdirSync(dirname(join(folder, place)), { recursive: true });
+    writeFileSync(join(folder, place), contents);
+  }
+  const own = filesBeside()
+    .map(([, from]) => relative(root, from))
+    .filter((file) => !file.startsWith('node_modules'));
   const sources = Object.keys(metafile.inputs).filter((file) => !/node_modules\/|^slim:/.test(file));
   // What the launcher compares with; the lock stands for all packages.
   writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));

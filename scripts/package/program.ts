@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
-import { bundling, filesBeside, slimming } from '../bundle.ts';
+import { bundling, contentsBeside, slimming } from '../bundle.ts';
 import { packageFolder } from './registry.ts';
 import type { Target } from './targets.ts';
 
@@ -65,7 +65,7 @@ function contentsOf(name: string, target: Target): string {
 }
 
 function files(): Record<string, string> {
-  return Object.fromEntries(filesBeside().map(([place, from]) => [place, pack(readFileSync(from))]));
+  return Object.fromEntries([...contentsBeside()].map(([place, contents]) => [place, pack(contents)]));
 }
 
 function pack(bytes: Uint8Array): string {
