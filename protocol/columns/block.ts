@@ -59,6 +59,7 @@ export class BlockWriter {
    */
   readonly #moments: number[] = [];
   #last = Number.NaN;
+  /** In the order of their ranks. */
   readonly #series: Gathering[] = [];
   #total = 0;
 
@@ -69,9 +70,12 @@ export class BlockWriter {
 
   /** Adds a slot that has none yet; the result is for {@link add}. */
   series(slot: number): Gathering {
-    const series: Gathering = { rank: rankOf(slot), places: [], values: [] };
-    this.#series.push(series);
-    return series;
+    const added: Gathering = { rank: rankOf(slot), places: [], values: [] };
+    const series = this.#series;
+    let place = series.length;
+    for (; place > 0 && series[place - 1]!.rank > added.rank; place--) series[place] = series[place - 1]!;
+    series[place] = added;
+    return added;
   }
 
   /** @param tick counted from wherever the start given to {@link write} is counted from. */
@@ -89,12 +93,12 @@ export class BlockWriter {
 
   /** @param start tick that the times are to be counted from. */
   write(start: number, writer: NumberWriter): void {
-    const series = this.#series.sort((a, b) => a.rank - b.rank);
-    const { places, times } = this.#timesOf(series, start - this.#origin);
+    const series = this.#series;
+    const { shared, times } = this.#timesOf(series, start - this.#origin);
     writer.unsigned(this.#resolution);
     writer.unsigned(series.length);
     writer.unsigned(times.interval);
-    writer.unsigned(places === undefined ? 0 : this.#moments.length);
+    writer.unsigned(shared ? this.#moments.length : 0);
     writeSlots(
       series.map(({ rank }) => rank),
       writer,
@@ -104,7 +108,7 @@ export class BlockWriter {
     for (const step of steps) writer.unsigned(step);
     for (const { values } of series) writer.signed(values[0]!);
     writeTimes(times, writer);
-    if (places !== undefined) writer.signedAll(places.numbers);
+    if (shared) for (const { places } of series) writePlaces(places, writer);
     for (let i = 0; i < series.length; i++) writeDifferences(series[i]!.values, steps[i]!, writer);
   }
 
@@ -123,40 +127,40 @@ export class BlockWriter {
     }
     const own = timeColumns(lists, start, this.#resolution);
     // With one moment in one series only, or nearly so, a table is a detour.
-    if (moments.length >= this.#total * 0.9) return { times: own, places: undefined };
-    const shared = timeColumns({ times: moments, sizes: [moments.length] }, start, this.#resolution);
-    const places = placeColumn(series, this.#total);
-    return shared.bits + places.bits < own.bits ? { times: shared, places } : { times: own, places: undefined };
+    if (moments.length >= this.#total * 0.9) return { times: own, shared: false };
+    const left = own.bits - bitsOfPlaces(series, own.bits);
+    if (left <= 0) return { times: own, shared: false };
+    const table = timeColumns({ times: moments, sizes: [moments.length] }, start, this.#resolution);
+    return table.bits < left ? { times: table, shared: true } : { times: own, shared: false };
   }
 }
 
-/** Times of a block; with places they are those of the table of moments. */
+/** Times of a block; shared are those of the table of moments. */
 interface Told {
   readonly times: TimeColumns;
-  readonly places: PlaceColumn | undefined;
+  readonly shared: boolean;
 }
 
-/** For each reading how many moments it is after the one before in its series, less one. */
-interface PlaceColumn {
-  readonly numbers: readonly number[];
-  /** About as many bits as they will take. */
-  readonly bits: number;
-}
-
-function placeColumn(series: readonly Gathering[], total: number): PlaceColumn {
-  const numbers = new Array<number>(total);
-  let next = 0;
+/** About as many bits as the places will take; what is at least `most` may be too little. */
+function bitsOfPlaces(series: readonly Gathering[], most: number): number {
   let bits = 0;
-  for (const { places } of series) {
+  for (let i = 0; i < series.length && bits < most; i++) {
+    const { places } = series[i]!;
     let previous = -1;
-    for (const place of places) {
-      const skipped = place - previous - 1;
-      numbers[next++] = skipped;
-      bits += bitsOf(skipped);
-      previous = place;
+    for (let j = 0; j < places.length; j++) {
+      bits += bitsOf(places[j]! - previous - 1);
+      previous = places[j]!;
     }
   }
-  return { numbers, bits };
+  return bits;
+}
+
+function writePlaces(places: readonly number[], writer: NumberWriter): void {
+  let previous = -1;
+  for (const place of places) {
+    writer.signed(place - previous - 1);
+    previous = place;
+  }
 }
 
 function writeDifferences(values: readonly number[], step: number, writer: NumberWriter): void {

@@ -10,7 +10,7 @@ export const REACH: number = 2 ** 51;
 const SHORT = 2 ** 30;
 
 export class NumberWriter {
-  #bytes = new Uint8Array(2048);
+  #bytes = new Uint8Array(1024);
   #length = 0;
 
   /** @param value integer, 0 to 2^53 - 1. */
