@@ -191,7 +191,8 @@ export class MinimalAgent implements LinkEvents {
     this.#underWay.add(id);
     try {
       // A counter that is not marked on disk would let the same happen again after a power cut.
-      await this.#ledger.record(blank.record);
+      this.#ledger.set(blank.record);
+      await this.#ledger.write();
       await affair(command.body, now);
     } catch (error) {
       return await this.#reports.fail(blank, { code: failureOf(error), detail: (error as Error).message });

@@ -153,6 +153,12 @@ export class Rows {
 
   /** The numbers below `next` that exist, as gap, count, gap, count, … from 0. */
   ranges(next: number): number[] {
+    const first = this.#number[this.#from];
+    const last = this.#number[this.#to - 1];
+    // Without a hole, as a backlog mostly is: nothing to look for.
+    if (first !== undefined && last !== undefined && last < next && last - first + 1 === this.#live) {
+      return this.#live === 0 ? [] : [first, this.#live];
+    }
     const result: number[] = [];
     let end = 0;
     for (let row = this.#from; row < this.#to; row++) {

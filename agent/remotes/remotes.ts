@@ -277,7 +277,8 @@ export class Remotes {
   async #attend(affair: Affair, body: Uint8Array, progress: Progress): Promise<void> {
     try {
       // A counter that is not marked on disk would let the same happen again after a power cut.
-      await this.#o.ledger.record(progress.record);
+      this.#o.ledger.set(progress.record);
+      await this.#o.ledger.write();
       await affair(body, this.#o.clock.now());
     } catch (error) {
       await this.#reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });
