@@ -5,9 +5,9 @@
 import type { BatchReadings, FrameBatch, ReadingSink } from '../../../agent/ports.ts';
 
 /** Frames that are decoded together, a group, at most; the bits of a number below that, and how many those are. */
-export const MOST_WAITING = 32;
-export const WAITING = 31;
-export const GROUP_SHIFT = 5;
+export const MOST_WAITING = 64;
+export const WAITING = 63;
+export const GROUP_SHIFT = 6;
 /** Numbers of one entry: the frame, and where its values are. */
 export const FRAME = 0;
 /**

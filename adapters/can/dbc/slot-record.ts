@@ -35,18 +35,18 @@ export const SELECTED = 12;
  * A run for each: the first eight bytes of payloads as two words in Intel order, the last one that does not wait and
  * then those that do, and the latter in Motorola order.
  */
-export const RUN = 33;
+export const RUN = 65;
 export const LOW = 14;
-export const HIGH = 47;
-export const BIG_LOW = 80;
-export const BIG_HIGH = 112;
+export const HIGH = 79;
+export const BIG_LOW = 144;
+export const BIG_HIGH = 208;
 /** Length of a record; cache lines in an odd number, so that records do not crowd the same ones. */
-export const RECORD = 144;
+export const RECORD = 272;
 
 export const NO_LENGTH = -1;
 /** Beyond any payload: which rows are there depends on others. */
 export const NEVER_ENOUGH = 65;
-export const BRANCHES = -32;
+export const BRANCHES = -64;
 export const FEWER = -1;
 /** The slot is in no list. */
 export const UNLINKED = -2;

@@ -43,7 +43,8 @@ const buses = ['can0', 'can1'];
 
 const frame = fc
   .record({
-    id: fc.constantFrom(...lengths.keys(), 4),
+    // One comes so often that its groups are full (MOST_WAITING).
+    id: fc.oneof(fc.constantFrom(...lengths.keys(), 4), fc.constantFrom(1, 3)),
     bus: fc.integer({ min: 0, max: 1 }),
     // Few values, so that frames repeat; now and then a short one.
     fill: fc.constantFrom(0, 1, 2, 0x5a, 0xff),
@@ -83,7 +84,7 @@ function oneByOne(frames: readonly TestFrame[]): string[] {
 
 describe('a batch', () => {
   test('of any frames says what each of them says', () => {
-    const batches = fc.array(fc.array(frame, { maxLength: 150 }), { minLength: 1, maxLength: 3 });
+    const batches = fc.array(fc.array(frame, { maxLength: 700, size: 'max' }), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(batches, (parts) => {
         const frames = parts.flat();
@@ -108,7 +109,7 @@ describe('a batch', () => {
         }
         expect(columns).toEqual(oneByOne(frames));
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     );
   });
 
