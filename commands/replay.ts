@@ -131,7 +131,8 @@ async function replay(logs: string[], options: Options): Promise<void> {
           for (const part of parts(batch, clock)) {
             await pace(part.at[part.count - 1] as number);
             intake(part);
-            if (output.full) await output.flush();
+            // At the log's pace somebody may be looking on.
+            if (output.full || options.speed !== undefined) await output.flush();
           }
           copy?.write(batch, log.buses);
           frames += batch.count;
@@ -211,6 +212,9 @@ function printer(format: Format): Output {
   };
 }
 
+/** Bytes of messages that are written together. */
+const GATHERED = 64 * 1024;
+
 function cborWriter(file: string): Output {
   let descriptor: number;
   try {
@@ -218,24 +222,44 @@ function cborWriter(file: string): Output {
   } catch (error) {
     throw new VigieError('input.unreadable', `cannot be written: ${(error as Error).message}`, { where: file });
   }
+  const room = new Uint8Array(GATHERED);
+  let gathered = 0;
   // The link may not fail for it: the outbox would wait for a better time, which a log does not have.
   let fault: VigieError | undefined;
+  const write = (bytes: Uint8Array): void => {
+    if (fault !== undefined) return;
+    try {
+      for (let from = 0; from < bytes.length; ) from += writeSync(descriptor, bytes, from);
+    } catch (error) {
+      fault = new VigieError('store.failed', `cannot be written on: ${(error as Error).message}`, { where: file });
+    }
+  };
+  const empty = (): void => {
+    write(room.subarray(0, gathered));
+    gathered = 0;
+  };
   return {
     write: (_topic, payload) => {
-      if (fault !== undefined) return;
-      try {
-        for (let from = 0; from < payload.length; ) from += writeSync(descriptor, payload, from);
-      } catch (error) {
-        fault = new VigieError('store.failed', `cannot be written on: ${(error as Error).message}`, { where: file });
+      if (gathered + payload.length > room.length) empty();
+      if (payload.length > room.length) {
+        write(payload);
+        return;
       }
+      room.set(payload, gathered);
+      gathered += payload.length;
     },
     get full() {
       return fault !== undefined;
     },
     flush: async () => {
+      empty();
       if (fault !== undefined) throw fault;
     },
-    close: () => closeSync(descriptor),
+    close: () => {
+      // What was said before a log broke off.
+      empty();
+      closeSync(descriptor);
+    },
   };
 }
 
