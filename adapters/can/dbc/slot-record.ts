@@ -11,7 +11,7 @@ export const UNSEEN = -2;
 export const LENGTH = 0;
 /**
  * The place (readings.ts) of the next frame that waits; as the first of a group when none does, and the group is to be
- * begun. {@link BRANCHES}: frames wait in other records, by their multiplexor.
+ * begun. {@link BRANCHES}: frames wait in other records, by their multiplexor; it says as well that none waits here.
  */
 export const NEXT = 1;
 /** Number of the list of signals that the last frame carried; {@link FEWER} when it may be none of those kept. */
@@ -33,7 +33,7 @@ export const SELECTOR_MASK = 11;
 export const SELECTED = 12;
 /**
  * A run for each: the first eight bytes of payloads as two words in Intel order, the last one that does not wait and
- * then those that do, and the latter in Motorola order.
+ * then those that do (MOST_WAITING of readings.ts), and the latter in Motorola order.
  */
 export const RUN = 65;
 export const LOW = 14;
