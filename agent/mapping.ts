@@ -26,6 +26,9 @@ export interface Group {
   readonly others: readonly Target[];
 }
 
+/** Buses are read in turns: frames of one may be so much older than those of another that were given before, ms. */
+const SKEW = 1_000;
+
 const privacyState = slotByPath.get('privacy.state') as Slot;
 
 /**
@@ -244,8 +247,8 @@ export class Mapping implements ReadingSink, StatusWriter {
     contest.spoke[target.rank] = at;
     for (let better = 0; better < target.rank; better++) {
       const silence = at - (contest.spoke[better] as number);
-      // A better source that spoke in the future spoke before the clock was set back.
-      if (silence >= 0 && silence <= (contest.failover[better] as number)) return false;
+      // A better source that spoke in the future was read first, or spoke before the clock was set back.
+      if (silence >= -SKEW && silence <= (contest.failover[better] as number)) return false;
     }
     this.#expire(target);
     return true;

@@ -108,6 +108,20 @@ describe('mapping', () => {
     expect(read('kinetic.speed')).toBe(5);
   });
 
+  test('a better source speaks although its newer frame was read first; one that spoke hours ahead does not', () => {
+    const { read, mapping } = setUp([
+      source('kinetic.speed', { signal: 'a', failover: 1000 }),
+      source('kinetic.speed', { signal: 'b', priority: 1 }),
+    ]);
+    const give = (index: number, value: number, at: number) => mapping.reading(index, value, value, at);
+    give(0, 1, T + 100);
+    give(1, 2, T + 80);
+    expect(read('kinetic.speed')).toBe(1);
+    // The clock was set back.
+    give(1, 3, T - 3_600_000);
+    expect(read('kinetic.speed')).toBe(3);
+  });
+
   test('a path that Status does not have is an error of the profile', () => {
     expect(() => setUp([source('kinetic.sped')])).toThrow(VigieError);
   });

@@ -38,8 +38,12 @@ export interface SocketCanOptions {
   readonly kernel?: () => Promise<CanKernel>;
 }
 
-/** Between two reads while the bus talks, ms: long enough for a batch, short against any signal's cycle. */
-const TURN = 5;
+/** Between two reads while the bus talks, ms: the processor wakes once for all frames of so long. Each has its own time. */
+const TURN = 20;
+/** The same while somebody on the bus was asked something: an answer is waited for. ms */
+const QUICK_TURN = 5;
+/** Whoever was asked is waited for so long after the last frame that was sent, ms. */
+const CONVERSATION = 1_000;
 /** Reads in one turn before others get theirs. */
 const READS = 16;
 /** Reads at most of a socket with a fault, whose queue is all that is left: more than fits it. */
@@ -82,6 +86,8 @@ export class SocketCan implements FrameSource, FrameSender {
   #reason: string | undefined = 'not started';
   /** Monotonic time at which the timer is due. */
   #due = 0;
+  /** Monotonic time at which a frame was last to be sent. */
+  #asked = Number.NEGATIVE_INFINITY;
   /** Attempts to open that failed since the last that did not. */
   #failures = 0;
   #frames = 0;
@@ -152,6 +158,10 @@ export class SocketCan implements FrameSource, FrameSender {
       const message = `${this.#interface} is the bus ${bus}, not ${frame.bus}`;
       return Promise.reject(new VigieError('command.actuation', message));
     }
+    this.#asked = this.#clock.monotonic();
+    // While it is open, a timer that is due later than now is the next read.
+    const isLong = this.#socket !== undefined && this.#due > this.#asked + QUICK_TURN;
+    if (isLong) this.#later(QUICK_TURN, () => this.#read());
     return this.#transmitter.send(frame);
   }
 
@@ -267,8 +277,12 @@ export class SocketCan implements FrameSource, FrameSender {
     if (this.#socket !== socket) return;
     if (outcome === 'nothing') this.#wait();
     else if (outcome === 'more') this.#later(0, () => this.#read());
-    else if (outcome === 'some') this.#later(TURN, () => this.#read());
+    else if (outcome === 'some') this.#later(this.#turn, () => this.#read());
     else this.#retry(`${this.#interface}: ${outcome.fault}`);
+  }
+
+  get #turn(): number {
+    return this.#clock.monotonic() - this.#asked < CONVERSATION ? QUICK_TURN : TURN;
   }
 
   /** Delivers what the socket holds; at most a turn's share, or all of it where the socket has a fault. */

@@ -26,11 +26,38 @@ describe('SocketCan', () => {
     expect(ids).toEqual([1]);
     kernel.socket.arrive(2, 3);
     expect(ids).toEqual([1]);
-    clock.advance(5);
+    clock.advance(20);
     expect(ids).toEqual([1, 2, 3]);
-    clock.advance(5);
+    clock.advance(20);
     expect(clock.pending).toBe(0);
     expect(kernel.socket.isWaiting).toBe(true);
+    await can.stop();
+  });
+
+  it('reads more often while an answer to what was sent may come', async () => {
+    const { can, kernel, clock, ids } = await started();
+    kernel.socket.arrive(1);
+    const frame = { bus: 'body', id: 0x700, data: Uint8Array.of(1), flags: 0 };
+    // It does not wait for the long turn that has begun, and no frame that follows puts it off.
+    for (const at of [0, 2, 4]) {
+      await can.send(frame);
+      kernel.socket.arrive(2 + at);
+      expect(ids).toEqual([1]);
+      if (at < 4) clock.advance(2);
+    }
+    clock.advance(1);
+    expect(ids).toEqual([1, 2, 4, 6]);
+    kernel.socket.arrive(7);
+    clock.advance(5);
+    expect(ids).toEqual([1, 2, 4, 6, 7]);
+    // The conversation is over.
+    clock.advance(1_000);
+    kernel.socket.arrive(8, 9);
+    kernel.socket.arrive(10);
+    clock.advance(19);
+    expect(ids).toEqual([1, 2, 4, 6, 7, 8, 9]);
+    clock.advance(1);
+    expect(ids).toEqual([1, 2, 4, 6, 7, 8, 9, 10]);
     await can.stop();
   });
 
