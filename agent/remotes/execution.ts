@@ -27,6 +27,8 @@ export interface ExecutionParts {
 /** While the car wakes up its readings are looked at this often, ms. */
 const GLANCE = 100;
 
+const STOPPED: Refusal = { code: 'command.interrupted', detail: 'the agent stops' };
+
 /** Brings a plan about: wakes the car, asks it, waits until Status shows it. */
 export class Execution {
   readonly #parts: ExecutionParts;
@@ -129,7 +131,8 @@ export class Execution {
     let broken: Refusal | undefined;
     try {
       await actuator.actuate(action, parameters, () => {
-        const meanwhile = forbids();
+        // An agent that stops hears the car no more, and would not see it drive off.
+        const meanwhile = reports.stopped ? STOPPED : forbids();
         if (meanwhile !== undefined) throw new VigieError(meanwhile.code, meanwhile.detail);
       });
     } catch (error) {

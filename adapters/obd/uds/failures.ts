@@ -43,3 +43,11 @@ export class NoAnswer extends VigieError {
     this.name = 'NoAnswer';
   }
 }
+
+/** The control unit told the results of a routine, and they are not those that were expected: it was not done. */
+export class OtherResults extends VigieError {
+  constructor(message: string) {
+    super('command.actuation', message);
+    this.name = 'OtherResults';
+  }
+}

@@ -1,9 +1,10 @@
+import { BrokenOff } from '../../../agent/actuators.ts';
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { hexOf } from '../hex.ts';
 import type { AskOptions, DiagnosticStep, UdsClient } from './client.ts';
 import type { PreparedCommand } from './command.ts';
-import { NoAnswer, NotBegun, Refused } from './failures.ts';
+import { NoAnswer, NotBegun, OtherResults, Refused } from './failures.ts';
 
 /** Services, and their sub-functions (ISO 14229-1:2020 §10.2, §10.4, §10.7). */
 const SESSION_CONTROL = 0x10;
@@ -23,6 +24,8 @@ const LONGEST_KEY = 512;
 const ATTEMPTS = 3;
 /** What is held is let go within, ms, or the control unit does so by itself. */
 const LETTING_GO = 10_000;
+/** While control is held it is looked this often whether it still may be, ms. */
+const GLANCE = 200;
 
 export interface SessionParts {
   readonly client: UdsClient;
@@ -53,7 +56,8 @@ export class DiagnosticSession {
    * does not.
    * @throws VigieError when it was not done: what {@link UdsClient.ask} and `allowed` throw, `command.asleep` for a bus
    * that sleeps, `command.expired` when its time is over, `command.interrupted` when the agent stops; `command.actuation`
-   * also when it has other results than those expected
+   * also when it has other results than those expected. What went wrong after control may have been taken is a
+   * {@link BrokenOff}, unless the control unit itself has said that it was not done.
    */
   async run(action: string, command: PreparedCommand): Promise<void> {
     this.#go();
@@ -67,7 +71,7 @@ export class DiagnosticSession {
         await this.#hold(command.uds.hold);
         if (command.results !== undefined) await this.#check(command.results);
       } catch (error) {
-        if (!(error instanceof NoAnswer)) throw error;
+        if (!(error instanceof NoAnswer)) throw held.control ? brokenOff(error) : error;
         this.#parts.log.warn('a control unit does not say what became of a command', { action, why: error.message });
       }
     } finally {
@@ -123,29 +127,33 @@ export class DiagnosticSession {
   }
 
   /**
-   * Keeps the session for so long, ms.
-   * @throws VigieError {@link NoAnswer} when the control unit was silent for so long that it has ended its session
+   * Keeps the session for so long, ms, and no longer than the car may be touched.
+   * @throws VigieError {@link NoAnswer} when the control unit was silent for so long that it has ended its session, and
+   * what `allowed` throws
    */
   async #hold(ms: number): Promise<void> {
-    const { client, clock } = this.#parts;
+    const { client, clock, allowed } = this.#parts;
     const until = clock.monotonic() + ms;
+    let kept = clock.monotonic();
     for (let left = ms; left > 0; left = until - clock.monotonic()) {
-      await this.#pause(Math.min(left, KEEP));
+      await this.#pause(Math.min(left, GLANCE, kept + KEEP - clock.monotonic()));
       if (this.#parts.signal.aborted) throw stopped();
       if (clock.monotonic() >= until) return;
+      allowed?.();
+      if (clock.monotonic() < kept + KEEP) continue;
       const before = client.heard;
       // One that is lost is made up for by the next; what counts is how long none was answered.
       await client.ask(TESTER_PRESENT).catch(() => undefined);
       // An answer that comes so late is that of the default session.
       if (clock.monotonic() - before >= S3) throw new NoAnswer(TESTER_PRESENT.payload);
+      kept = clock.monotonic();
     }
   }
 
   async #check({ expected, ...step }: PreparedCommand['results'] & object): Promise<void> {
     const results = (await this.#parts.client.ask(step, this.#repeatedly)).subarray(1 + step.echoed);
     if (expected.every((byte, i) => byte === results[i])) return;
-    const message = `the routine ended with ${hexOf(results) || 'nothing'} and not with ${hexOf(expected)}`;
-    throw new VigieError('command.actuation', message);
+    throw new OtherResults(`the routine ended with ${hexOf(results) || 'nothing'} and not with ${hexOf(expected)}`);
   }
 
   async #giveBack(action: string, giveBack: DiagnosticStep): Promise<void> {
@@ -223,6 +231,11 @@ export class DiagnosticSession {
       over?.addEventListener('abort', done);
     });
   }
+}
+
+/** It may have been done: the car shows it, or does not. */
+function brokenOff(error: unknown): unknown {
+  return error instanceof VigieError && !(error instanceof OtherResults) ? new BrokenOff(error) : error;
 }
 
 function stopped(): VigieError {

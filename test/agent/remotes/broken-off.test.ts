@@ -44,3 +44,20 @@ test.each([
   expect((last?.at ?? 0) - (told[1]?.at ?? 0)).toBe(after);
   expect(last?.detail).toBe(outcome === 'Success' ? undefined : error.message);
 });
+
+test('an agent that stops lets nothing more be sent, and leaves it to the next start what became of it', async () => {
+  const frames: number[] = [];
+  const car: ReturnType<typeof carOf> = carOf({
+    actuate: async (_action, allowed) => {
+      for (;;) {
+        allowed?.();
+        frames.push(car.clock.monotonic());
+        await new Promise<void>((resolve) => car.clock.after(100, resolve));
+      }
+    },
+  });
+  car.clock.after(350, () => car.remotes.stop());
+  await car.order('Doors', { state: 'Locked' });
+  expect(frames).toHaveLength(3);
+  expect(car.document.data.actions).toMatchObject([{ status: 'SentToVehicle' }]);
+});

@@ -146,7 +146,7 @@ export interface Setting {
   readonly zone?: string;
   readonly feeds?: readonly string[];
   readonly publisher?: Partial<Publisher>;
-  readonly actuate?: (action: string) => Promise<void>;
+  readonly actuate?: (action: string, allowed: (() => void) | undefined) => Promise<void>;
   readonly theft?: Theft;
   readonly waker?: (at: number) => void;
   readonly verifier?: SignatureVerifier;
@@ -203,8 +203,8 @@ export function carOf(setting: Setting = {}) {
     rules: ownRules,
     actuator: {
       actions: chosen,
-      actuate: async (action, given) => {
-        await setting.actuate?.(action);
+      actuate: async (action, given, allowed) => {
+        await setting.actuate?.(action, allowed);
         actuated.push(action);
         if (given !== undefined) parameters.push(given);
         const [path, value] = shows[action] as [string, SlotValue];

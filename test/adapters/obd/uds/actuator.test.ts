@@ -1,6 +1,7 @@
 /** Commands by diagnostics: what a control unit is asked, and what becomes of it when it does not do as it should. */
 import { describe, expect, it, vi } from 'vitest';
 import { type KeyHook, type KeyHooks, prepareUdsCommands, UdsActuator } from '../../../../adapters/obd/uds/index.ts';
+import { BrokenOff } from '../../../../agent/actuators.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { settled } from '../isotp/wire.ts';
 import { benchOf, commands, DiagnosedUnit, type Manner, S3 } from './unit.ts';
@@ -309,6 +310,54 @@ describe('keys', () => {
       action: 'lights.on',
       message: 'nothing computes keys by the name of xor; known: none',
     });
+  });
+});
+
+describe('control that was taken', () => {
+  const forbidden = new VigieError('command.vehicleInUse', 'it drives');
+  const ended = (bench: ReturnType<typeof benchOf>, action: string, allowed?: () => void): Promise<unknown> =>
+    bench.actuator.actuate(action, undefined, allowed).catch((error: unknown) => error);
+
+  it('is given back as soon as the car must not be touched any more', async () => {
+    const bench = benchOf();
+    await bench.clock.settle(10, 1);
+    let drives = false;
+    const came = ended(bench, 'lights.on', () => {
+      if (drives) throw forbidden;
+    });
+    await bench.clock.settle(1_000, 1);
+    expect(bench.unit.controlled).toBe(true);
+    drives = true;
+    await bench.clock.settle(300, 1);
+    expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
+    expect(await came).toBeInstanceOf(BrokenOff);
+    expect(await came).toMatchObject({ code: 'command.vehicleInUse', cause: forbidden });
+  });
+
+  it('and of which the results cannot be asked may have done it', async () => {
+    const bench = benchOf();
+    const asked = bench.isotp.request.bind(bench.isotp);
+    // The line is gone when the results are asked for.
+    vi.spyOn(bench.isotp, 'request').mockImplementation((one) =>
+      one.payload[0] === 0x31 && one.payload[1] === 3
+        ? Promise.reject(new VigieError('input.unreadable', 'the line is gone'))
+        : asked(one),
+    );
+    await bench.clock.settle(10, 1);
+    const came = ended(bench, 'doors.lock');
+    await bench.clock.settle(3_000, 10);
+    expect(await came).toBeInstanceOf(BrokenOff);
+    expect(await came).toMatchObject({ code: 'command.actuation' });
+    expect(bench.unit.taken).toBe(1);
+  });
+
+  it('and that the control unit says has come to something else was not done', async () => {
+    const bench = benchOf({ results: Uint8Array.of(1, 2) });
+    await bench.clock.settle(10, 1);
+    const came = ended(bench, 'doors.lock');
+    await bench.clock.settle(3_000, 10);
+    expect(await came).not.toBeInstanceOf(BrokenOff);
+    expect(await came).toMatchObject({ code: 'command.actuation' });
   });
 });
 
