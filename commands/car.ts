@@ -195,15 +195,18 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     http === undefined
       ? undefined
       : // Only a car that serves it has its libraries in memory.
-        await (await import('./interface.ts')).startInterface({
-          http,
-          view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
-          status: agent.status,
-          data,
-          timeKnown: () => clock.quality() !== 'none',
-          clock,
-          log,
-        });
+        await (await import('./interface.ts')).keepInterface(
+          {
+            http,
+            view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
+            status: agent.status,
+            data,
+            timeKnown: () => clock.quality() !== 'none',
+            clock,
+            log,
+          },
+          (what) => options.service?.unserved(what),
+        );
   if (served !== undefined) ends.unshift(() => served.stop());
   if (couriers !== undefined) rest.heed((asleep) => asleep && couriers.rest());
   link.open(options.service?.events(agent, link) ?? agent);
@@ -220,7 +223,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
   for (const source of options.readings ?? []) {
     inputs.push(supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log));
   }
-  return { agent, ...(served === undefined ? {} : { interface: served }) };
+  return { agent, ...(served?.server === undefined ? {} : { interface: served.server }) };
 }
 
 /** Waits between attempts to start a source, ms. */

@@ -54,7 +54,7 @@ export interface Chosen {
 
 /**
  * Everything that `vigie check -c` looks at; of the profile only the errors are told. `files`: whether those that the
- * broker wants must be there.
+ * broker and the interface want must be there.
  */
 export function inspect(
   path: string,
@@ -217,7 +217,7 @@ export class Configurations {
     return chosen;
   }
 
-  /** Where nothing can be used as it is: what only lacks what the broker wants. The car is recorded meanwhile. */
+  /** Where nothing can be used as it is: what only lacks files of the link or the interface. The car is recorded. */
   #waiting(): Chosen | undefined {
     const { file, environment, log } = this.#parts;
     const [number, folder] = [current(this.#state), dirname(file)];
@@ -225,7 +225,7 @@ export class Configurations {
     for (const path of [...sent, file, this.#files.localCopy]) {
       const { diagnostics = [], ...found } = inspect(path, environment, folder, 'awaited');
       if (!usable(found)) continue;
-      log.error('what the broker wants is missing; the car is recorded without a link until it is there', {
+      log.error('files of the link or the interface are missing; the car is recorded without it until they are there', {
         files: diagnostics.map(({ message }) => message).join('; '),
       });
       return this.#run({ ...found, diagnostics });

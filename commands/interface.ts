@@ -52,10 +52,9 @@ const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
 export async function startInterface(options: InterfaceOptions): Promise<RunningServer> {
   const { http, view, status, data, clock, log } = options;
   const live = new LiveChanges(status, clock);
-  status.observe(live);
   const documents = findDocuments(log);
   const gate = new LocalGate();
-  return startServer({
+  const server = await startServer({
     operations,
     handlers: handlers(view, new PageTokens(pageKey(join(data, 'pages.key'), log))),
     clock,
@@ -66,6 +65,54 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
       ? { host: '127.0.0.1', port: http.port, rates: BENCH_RATES, gates: { fleet: gate, user: gate } }
       : { ...http, gates: gatesOf(http, options) }),
   });
+  // Only what is served watches, and one that could not begin leaves nothing behind.
+  status.observe(live);
+  return server;
+}
+
+/** After this it is tried again with files that may have been mended, ms. */
+const AGAIN = 60_000;
+
+/** What keeps an interface from being served that waits for its files, and can be mended while the agent runs. */
+function waitsForFiles(error: unknown): error is VigieError {
+  return error instanceof VigieError && (error.code === 'configuration.wrong' || error.code === 'input.unreadable');
+}
+
+/**
+ * As {@link startInterface}; where a file of it is missing or damaged it is tried again until it can be served.
+ * `trouble` is told what is wrong, and undefined when nothing is. Rejects with everything else that keeps it from
+ * beginning.
+ */
+export async function keepInterface(
+  options: InterfaceOptions,
+  trouble: (what: string | undefined) => void,
+): Promise<Pick<RunningServer, 'stop'> & { readonly server?: RunningServer }> {
+  const { clock, log } = options;
+  let server: RunningServer | undefined;
+  let cancel: () => void = () => undefined;
+  let stopped = false;
+  let said: string | undefined;
+  const attempt = async (first: boolean): Promise<void> => {
+    try {
+      server = await startInterface(options);
+      if (stopped) await server.stop();
+      else trouble(undefined);
+    } catch (error) {
+      if (first && !waitsForFiles(error)) throw error;
+      const { message } = error as Error;
+      if (message !== said) log.error('the interface is not served; it is tried again', { error: message });
+      said = message;
+      trouble(message);
+      if (!stopped) cancel = clock.after(AGAIN, () => void attempt(false));
+    }
+  };
+  await attempt(true);
+  const stop = async (): Promise<void> => {
+    stopped = true;
+    cancel();
+    await server?.stop();
+  };
+  return { stop, ...(server === undefined ? {} : { server }) };
 }
 
 function gatesOf(

@@ -30,6 +30,8 @@ export interface StatusReport extends HealthSnapshot {
   readonly configuration: HelloConfiguration;
   /** How the run before ended, when it was not told to. */
   readonly before?: string;
+  /** Why the interface is not served; absent: it is, or is not wanted. */
+  readonly unserved?: string;
 }
 
 /** What the roof needs of the service to build an agent around it. */
@@ -40,6 +42,8 @@ export interface CarService {
   readonly helloEvery: number;
   /** Stands in for the store of the outbox. */
   store(store: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore;
+  /** Told why the interface is not served, or that nothing keeps it from it. */
+  unserved(why: string | undefined): void;
   /** Stands between the link and the agent. */
   events(agent: CoreAgent, link: Reporting): LinkEvents;
 }
@@ -155,6 +159,7 @@ export class Service implements CarService {
   readonly #interval: number | undefined;
   readonly #rooms: ReadingRoom[] = [];
   #every = 1_000;
+  #unserved: string | undefined;
   #reached = false;
 
   private constructor(options: ServiceOptions, notifier: Notifier) {
@@ -223,6 +228,10 @@ export class Service implements CarService {
     return this.health.store(outbox, metrics);
   }
 
+  unserved(why: string | undefined): void {
+    this.#unserved = why;
+  }
+
   events(agent: CoreAgent, link: Reporting): LinkEvents {
     const count = (name: 'readings' | 'refused' | 'faults') => () => agent[name] ?? 0;
     const counters = { readings: count('readings'), refused: count('refused'), faults: count('faults') };
@@ -274,6 +283,7 @@ export class Service implements CarService {
       pid: process.pid,
       configuration: configurations.told,
       ...(starts.before === undefined ? {} : { before: starts.before }),
+      ...(this.#unserved === undefined ? {} : { unserved: this.#unserved }),
       ...this.health.snapshot(),
     };
   }

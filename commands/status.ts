@@ -97,6 +97,7 @@ export function describe(report: StatusReport): string[] {
     `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
     `link: ${link.connected ? 'connected' : 'not connected'}, ${counted(link.connections, 'time')}, ${counted(link.published, 'message')}, ${size(link.sent)}`,
     ...(link.details === undefined ? [] : [`  ${describeLink(link.details, report.at)}`]),
+    ...(report.unserved === undefined ? [] : [`interface: not served (${report.unserved})`]),
     'sources:',
     ...(sources.length === 0 ? ['  none'] : sources),
     `readings: ${agent.readings}, impossible ${agent.refused}, faults ${agent.faults}`,

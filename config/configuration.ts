@@ -65,8 +65,8 @@ const SMALLEST_OUTBOX = 2 ** 20;
  * Loads vigie.yaml, with the variables of `environment` (see {@link variables} in environment.ts) in place of members.
  * Throws nothing for bad content: every fault is a finding, and all are found at once. Relative paths are relative to
  * `folder`, by default that of the file; `credential:NAME` is a file that the service manager hands over. An agent that
- * runs does so also without the files that the broker wants, and takes them up when they come: `awaited` makes those that
- * cannot be read warnings.
+ * runs does so also without the files that the broker and the interface want, and takes them up when they come: `awaited`
+ * makes those that cannot be read warnings.
  */
 export function loadConfiguration(
   path: string,
@@ -77,7 +77,7 @@ export function loadConfiguration(
   const { contents, diagnostics } = readYamlFile(path);
   if (contents === undefined) return { diagnostics };
   const { data, origins } = overlay(contents.data, environment);
-  const findings = new Findings(path, contents.lines, origins);
+  const findings = new Findings(path, contents.lines, origins, files);
   findings.take(diagnostics);
   reportUnknown(environment, findings);
   const readable =
@@ -85,7 +85,7 @@ export function loadConfiguration(
   if (!readable) return { diagnostics: findings.sorted() };
   // The form is checked; sections that have faults are skipped below.
   const beside = (written: string) => credentialPath(written, environment) ?? resolve(folder, written);
-  const configuration = readConfiguration(resolve(path), data as ConfigurationInput, beside, findings, files);
+  const configuration = readConfiguration(resolve(path), data as ConfigurationInput, beside, findings);
   return { ...(findings.failed ? {} : { configuration }), diagnostics: findings.sorted() };
 }
 
@@ -94,7 +94,6 @@ function readConfiguration(
   input: ConfigurationInput,
   beside: (path: string) => string,
   findings: Findings,
-  files: 'needed' | 'awaited',
 ): Configuration {
   const profile = typeof input.profile === 'string' ? input.profile : '';
   const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
@@ -105,7 +104,7 @@ function readConfiguration(
   if (outboxLimit < SMALLEST_OUTBOX) {
     findings.error('/outbox/limit', 'too little to keep what must not be lost', 'write at least 1MiB');
   }
-  const mqtt = readMqtt(input.mqtt, beside, findings, files);
+  const mqtt = readMqtt(input.mqtt, beside, findings);
   const http = readHttp(input.http, beside, findings);
   const monitors = readMonitorsSection(input.monitors, beside, findings);
   if (trust !== undefined) reportUnreadable(beside(trust), '/commands/trust', findings, 'make it with `vigie keys`');

@@ -18,11 +18,19 @@ export class Findings {
   /** Contents that came from elsewhere, e.g. an environment variable, by pointer. */
   readonly #origins: ReadonlyMap<string, string>;
   readonly #broken = new Set<string>();
+  readonly #files: 'needed' | 'awaited';
 
-  constructor(file: string, lines: ReadonlyMap<string, number>, origins: ReadonlyMap<string, string> = new Map()) {
+  /** @param files whether what is {@link missing} must be there, or is waited for by whoever runs */
+  constructor(
+    file: string,
+    lines: ReadonlyMap<string, number>,
+    origins: ReadonlyMap<string, string> = new Map(),
+    files: 'needed' | 'awaited' = 'needed',
+  ) {
     this.#file = file;
     this.#lines = lines;
     this.#origins = origins;
+    this.#files = files;
   }
 
   error(at: string, message: string, fix?: string): void {
@@ -31,6 +39,11 @@ export class Findings {
 
   warning(at: string, message: string, fix?: string): void {
     this.#add(at, 'warning', message, fix);
+  }
+
+  /** A file that may still come, such as a certificate. */
+  missing(at: string, message: string, fix?: string): void {
+    this.#add(at, this.#files === 'needed' ? 'error' : 'warning', message, fix);
   }
 
   /** Takes over what was found about another file. */

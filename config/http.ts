@@ -255,7 +255,7 @@ function readUser(
 function checkFile(at: string, path: string, secret: boolean, findings: Findings): boolean {
   const trouble = unreadable(path);
   if (trouble !== undefined) {
-    findings.error(at, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
+    findings.missing(at, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
     return false;
   }
   if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {

@@ -26,12 +26,11 @@ export interface MqttConfiguration {
 /** MQTT 5.0, 3.1.2.10: the keep alive is 16 bits of seconds. */
 const LONGEST_KEEPALIVE = 65_535_000;
 
-/** Reads `mqtt`; `beside` makes a path absolute. Files that cannot be read are errors, or warnings where they are `awaited`. */
+/** Reads `mqtt`; `beside` makes a path absolute. */
 export function readMqtt(
   input: MqttInput | undefined,
   beside: (path: string) => string,
   findings: Findings,
-  awaited: 'needed' | 'awaited' = 'needed',
 ): MqttConfiguration {
   const { protocol, keepalive } = configurationDefaults.mqtt;
   if (input === undefined || !findings.sound('/mqtt')) return { url: '', protocol, keepalive };
@@ -44,7 +43,7 @@ export function readMqtt(
     const written = input[name];
     if (written === undefined) continue;
     files[name] = beside(written);
-    checkFile(name, files[name], findings, awaited);
+    checkFile(name, files[name], findings);
   }
   checkTogether(input, findings);
   return {
@@ -57,12 +56,10 @@ export function readMqtt(
   };
 }
 
-function checkFile(name: string, path: string, findings: Findings, awaited: 'needed' | 'awaited'): void {
+function checkFile(name: string, path: string, findings: Findings): void {
   const trouble = unreadable(path);
   if (trouble !== undefined) {
-    const found = awaited === 'awaited' ? findings.warning : findings.error;
-    const message = `${path} cannot be read: ${trouble}`;
-    found.call(findings, `/mqtt/${name}`, message, 'write its path relative to this file');
+    findings.missing(`/mqtt/${name}`, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
     return;
   }
   const secret = name === 'passwordFile' || name === 'key';

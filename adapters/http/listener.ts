@@ -1,7 +1,11 @@
 /** The socket side of the server: TLS, and bounds on what connections may take. */
 import { readFileSync, statSync } from 'node:fs';
 import { createServer as createPlainServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
-import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
+import {
+  createServer as createSecureServer,
+  type ServerOptions as SecureOptions,
+  type Server as SecureServer,
+} from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock, Log } from '../../agent/ports.ts';
@@ -52,10 +56,7 @@ export function createListener(
   const server =
     tls === undefined
       ? createPlainServer(options, listener)
-      : createSecureServer(
-          { ...options, ...secrets(tls), ...secureOptions, requestCert: tls.clientCa !== undefined },
-          listener,
-        );
+      : secureServer({ ...options, ...secureOptions, requestCert: tls.clientCa !== undefined }, listener, tls);
   checkWhileConnected(server, Math.min(1_000, request));
   server.maxConnections = connections;
   server.maxHeadersCount = 100;
@@ -63,6 +64,16 @@ export function createListener(
   server.on('checkExpectation', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, clock.now()));
   return server;
+}
+
+function secureServer(options: SecureOptions, listener: RequestListener, tls: TlsFiles): SecureServer {
+  const files = secrets(tls);
+  try {
+    return createSecureServer({ ...options, ...files }, listener);
+  } catch (cause) {
+    const fault = `is not PEM, damaged, or not the key of ${tls.cert}: ${(cause as Error).message}`;
+    throw new VigieError('configuration.wrong', fault, { where: tls.key, cause });
+  }
 }
 
 /** The longest that a timer takes, ms. */

@@ -92,6 +92,14 @@ test('programs get the report, and its state as exit status', async () => {
   await room.close();
 });
 
+test('an interface that is not served is said, with the reason', () => {
+  const said = (told: StatusReport) => lines(told).filter((line) => line.startsWith('interface'));
+  expect(said(report)).toEqual([]);
+  expect(said({ ...report, unserved: 'unit.key: is not PEM' })).toEqual([
+    'interface: not served (unit.key: is not PEM)',
+  ]);
+});
+
 test('where no agent runs, that is said', async () => {
   for (const left of [false, true]) {
     if (left) writeFileSync(join(folder, STATUS_SOCKET), '');

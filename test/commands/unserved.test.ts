@@ -1,0 +1,68 @@
+/** An interface whose files are missing or damaged is served when they are mended; the car is recorded meanwhile. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { hashPassword } from '../../adapters/http/access/password.ts';
+import type { Log } from '../../agent/ports.ts';
+import { type Car, startCar } from '../../commands/car.ts';
+import { loadVehicle } from '../../commands/vehicle.ts';
+import { Arrivals } from '../rig/arrivals.ts';
+import { Authority, type Certificate } from '../rig/certificates.ts';
+
+/** Nothing is waited for longer than an instant. */
+class ImpatientClock extends SystemClock {
+  override after(delay: number, due: () => void): () => void {
+    return super.after(Math.min(delay, 20), due);
+  }
+}
+
+let folder: string;
+let certificate: Certificate;
+let car: Car | undefined;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-unserved-'));
+  certificate = new Authority(folder).issue('interface');
+  writeFileSync(join(folder, 'password'), await hashPassword('secret'));
+});
+afterEach(() => car?.stop());
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each([
+  ['a key that is missing', undefined, /unit\.key/],
+  ['a key that is damaged', 'no key', /unit\.key/],
+])('%s', async (_, before, named) => {
+  const key = join(folder, 'unit.key');
+  rmSync(key, { force: true });
+  if (before !== undefined) writeFileSync(key, before);
+  const events = new Arrivals<{ readonly event: string; readonly fields: Record<string, unknown> | undefined }>();
+  const note = (event: string, fields?: Record<string, unknown>): void => events.push({ event, fields });
+  const log: Log = { info: note, warn: note, error: note };
+  car = await startCar({
+    vin: 'VF3VGEBENCH000001',
+    vehicle: loadVehicle('bench'),
+    data: mkdtempSync(join(folder, 'records-')),
+    sources: [],
+    mqtt: { url: 'mqtt://127.0.0.1:1' },
+    limit: 2 ** 20,
+    http: {
+      host: '127.0.0.1',
+      port: 0,
+      tls: { cert: certificate.certFile, key },
+      fleet: [{ name: 'rig', passwordFile: join(folder, 'password'), clientId: 'rig', fleets: ['local'] }],
+      vehicle: {},
+      rates: { day: 1_000, second: 10 },
+      bodyLimit: 1_000,
+    },
+    log,
+    clock: new ImpatientClock(),
+  });
+  expect(car.interface).toBeUndefined();
+  const { fields } = await events.take(({ event }) => event.startsWith('the interface is not served'));
+  expect(String(fields?.['error'])).toMatch(named);
+  writeFileSync(key, certificate.key);
+  await events.take(({ event }) => event === 'the HTTP interface is ready');
+  // It was said once, however often it was tried.
+  expect(events.all.filter(({ event }) => event.startsWith('the interface is not served'))).toHaveLength(1);
+});
