@@ -5,6 +5,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prepare, preparedFile } from '../../config/prepared.ts';
+import { shippedNames, shippedProfiles } from '../../config/shipped.ts';
 import { bundleProgram } from '../../scripts/bundle.ts';
 import { VigieProcess } from '../rig/bench.ts';
 
@@ -43,6 +45,11 @@ test('runs by itself, with the shipped profiles beside it', () => {
   expect(run('--version')).toMatchObject({ status: 0, stderr: '' });
   expect(run('check', '--profile', 'bench')).toMatchObject({ status: 0 });
   expect(run('replya').stderr).toContain('replay');
+});
+
+test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s as they are read', (name) => {
+  const file = `vehicles/${name}/profile.yaml`;
+  expect(readFileSync(join(folder, preparedFile(file)), 'utf8')).toBe(prepare(join(root, 'config', file)));
 });
 
 test('carries the document of the interface and the page that shows it', async () => {
