@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { closeStandardInput } from '../adapters/can/log/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
@@ -42,7 +43,7 @@ Live frames come from standard input where the configuration says \`log: '-'\`:
       const unwritten: Unwritten = {};
       while (await runOnce(options, signalled, unwritten));
       // A bus that never spoke is still being waited for there.
-      process.stdin.destroy();
+      closeStandardInput();
     });
 }
 

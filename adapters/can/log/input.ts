@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { VigieError } from '../../../protocol/errors.ts';
+import { openStandardInput } from './standard-input.ts';
 
 const block = 65_536;
 
@@ -19,7 +20,7 @@ export interface ByteInput {
 
 /** Opens a file, or standard input for `-`. Throws `input.unreadable`. */
 export async function openInput(path: string): Promise<ByteInput> {
-  if (path === '-') return new StreamInput(process.stdin, 'standard input');
+  if (path === '-') return openStandardInput() ?? new StreamInput(process.stdin, 'standard input');
   try {
     const file = await open(path, 'r');
     return new FileInput(file, path, (await file.stat()).size);
