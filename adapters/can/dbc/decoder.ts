@@ -169,7 +169,24 @@ export class DbcDecoder implements FrameDecoder {
       let next = records[(record + NEXT) | 0]!;
       let last = (record + (next & WAITING)) | 0;
       entries[filled] = i;
-      if (records[(last + LOW) | 0]! === low && records[(last + HIGH) | 0]! === high) {
+      const differs = (records[(last + LOW) | 0]! ^ low) | (records[(last + HIGH) | 0]! ^ high);
+      if ((next & WAITING) !== 0) {
+        // Others wait already: whether it is a repeated one cannot be foreseen, so both are done without a branch. What
+        // is put behind those that wait is not one of them until NEXT says so. All bits set: it differs.
+        const all = (differs | -differs) >> 31;
+        const sum = (next - all) | 0;
+        entries[(filled + 1) | 0] = (next & all) | ~(records[(record + LIST) | 0]! | all);
+        filled = (filled + 2) | 0;
+        repeated = (repeated + 1 + all) | 0;
+        records[(last + (LOW + 1)) | 0] = low;
+        records[(last + (HIGH + 1)) | 0] = high;
+        records[(record + NEXT) | 0] = sum;
+        if ((sum & WAITING) !== 0) continue;
+        this.#full = record;
+        i = (i + 1) | 0;
+        break;
+      }
+      if (differs === 0) {
         entries[(filled + 1) | 0] = ~records[(record + LIST) | 0]!;
         filled = (filled + 2) | 0;
         repeated = (repeated + 1) | 0;
