@@ -85,6 +85,7 @@ export class Agent implements LinkEvents {
       quality: options.quality,
       trusted: (known) => records.trustClock(known),
       found: (by) => this.#correct(by),
+      stepped: (by) => this.status.stepped(by),
     });
     const { status } = this;
     const { batch } = options;

@@ -12,6 +12,8 @@ export interface ClockWatchParts {
   readonly trusted: (known: boolean) => void;
   /** The time became known: everything since the start was stamped with moments `by` ms too early. */
   readonly found: (by: number) => void;
+  /** The wall clock was set `by` ms later, or earlier, for another reason. */
+  readonly stepped: (by: number) => void;
 }
 
 /** Notices that the wall clock was stepped, and that the time became known by it. */
@@ -34,7 +36,7 @@ export class ClockWatch {
 
   /** Called before anything is stamped. */
   look(): void {
-    const { clock, log, quality, trusted, found } = this.#parts;
+    const { clock, log, quality, trusted, found, stepped } = this.#parts;
     const offset = clock.now() - clock.monotonic();
     const by = Math.round(offset - this.#offset);
     const before = this.#quality;
@@ -45,5 +47,6 @@ export class ClockWatch {
     if (Math.abs(by) < STEP) return;
     log.warn('the wall clock was stepped', { by, clock: this.#quality });
     if (before === 'none' && this.#quality !== 'none') found(by);
+    else stepped(by);
   }
 }

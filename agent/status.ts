@@ -129,6 +129,11 @@ export class Status implements StatusListener {
     for (let i = 0; i < indexes.length; i++) seenAt[indexes[i] as number] = at;
   }
 
+  /** The clock was set `by` ms later: readings are as old as they were, or one of long ago would be fresh again. */
+  stepped(by: number): void {
+    for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
+  }
+
   /**
    * The clock became known: what was read between `from` and `to`, by the old time, was read `by` ms later. What an
    * earlier run knew lies outside and stays.

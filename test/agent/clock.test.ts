@@ -8,6 +8,7 @@ import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { bodies, type ClockQuality, type Message } from '../../protocol/schema/message.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
 
@@ -101,6 +102,29 @@ describe('the time that becomes known', () => {
     expect(of('alarm')).toHaveLength(1);
     expect(of('hello')).toHaveLength(2);
   });
+
+  test.each([-3_600_000, -60_000, -1_500, 60_000])(
+    'readings are as old as they were after a step of %i ms',
+    async (by) => {
+      const { agent, clock, give, known } = setUp();
+      const speed = slotByPath.get('kinetic.speed') as Slot;
+      agent.status.expireAfter(speed, 5_000);
+      known(NOW);
+      await clock.settle(2_000);
+      give(1, 50);
+      await clock.settle(3_000);
+      clock.step(by);
+      await clock.settle(1_000);
+      const fresh = [agent.status.fresh(speed, clock.now())];
+      // The bus says nothing any more: by the clock that was set back the moment of the reading comes again.
+      for (let second = 0; second < 4_000; second += 2) {
+        await clock.settle(2_000, 2_000);
+        fresh.push(agent.status.fresh(speed, clock.now()));
+      }
+      expect(fresh[0]).toBe(true);
+      expect(fresh.slice(1)).not.toContain(true);
+    },
+  );
 });
 
 test('instants are found wherever a schema has them, and nothing else is moved', () => {
