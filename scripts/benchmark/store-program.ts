@@ -1,6 +1,8 @@
 /**
- * A store as a program of contest.ts. Arguments: `vigie`, `sqlite`, `file` or `medium`; directory; records a round; records a
- * commit. With `written` or `open` as a fifth argument it measures something else once, says it, and ends.
+ * A store as a program of contest.ts. Arguments: `vigie`, `sqlite`, `file` or `medium`; directory; records a round;
+ * records a commit; `backlog`, where nothing is removed, or `steady`, where each commit also removes as many as it adds,
+ * but for the last thousand. With `written` or `open` as a sixth argument it measures something else once, says it, and
+ * ends.
  */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,15 +10,21 @@ import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '../../adapters/store/index.ts';
 import { answer } from './answers.ts';
 
-const [kind = '', directory = '', countText = '', batchText = '', measure] = process.argv.slice(2);
+const [kind = '', directory = '', countText = '', batchText = '', flow, measure] = process.argv.slice(2);
 const count = Number(countText);
 const batch = Number(batchText);
+/** Records that are kept at least. */
+const kept = flow === 'steady' ? 1_000 : Number.POSITIVE_INFINITY;
 
 interface Peer {
   /** Keeps a record of 200 bytes. */
   append(seq: number, payload: Uint8Array): void;
-  /** What was appended is on the medium when this resolves. */
+  /** Forgets the records from one number to another, with the next commit. */
+  remove(from: number, to: number): void;
+  /** What was appended and removed is on the medium when this resolves. */
   commit(): Promise<void> | void;
+  /** The number of the next record. */
+  readonly first: number;
   /** Number of records that are kept. */
   size(): number;
   close(): Promise<void> | void;
@@ -26,7 +34,11 @@ async function vigie(): Promise<Peer> {
   const { outbox, close } = await openStore(directory);
   return {
     append: (seq, payload) => outbox.append({ class: 5, seq, kind: 'telemetry', at: seq, retain: false, payload }),
+    remove(from, to) {
+      for (let seq = from; seq <= to; seq++) outbox.acknowledge(5, seq);
+    },
     commit: () => outbox.commit(),
+    first: outbox.nextSeq(5),
     size: () => [...outbox.entries()].length,
     close,
   };
@@ -38,17 +50,21 @@ function sqlite(): Peer {
     CREATE TABLE IF NOT EXISTS records (class INTEGER, seq INTEGER, kind TEXT, at REAL, payload BLOB,
       PRIMARY KEY (class, seq)) WITHOUT ROWID`);
   const insert = database.prepare('INSERT INTO records VALUES (5, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM records WHERE class = 5 AND seq BETWEEN ? AND ?');
+  const several = batch > 1 || kept < Number.POSITIVE_INFINITY;
   let begun = false;
   return {
     append(seq, payload) {
-      if (!begun && batch > 1) database.exec('BEGIN');
+      if (!begun && several) database.exec('BEGIN');
       begun = true;
       insert.run(seq, 'telemetry', seq, payload);
     },
+    remove: (from, to) => void remove.run(from, to),
     commit() {
-      if (batch > 1) database.exec('COMMIT');
+      if (several) database.exec('COMMIT');
       begun = false;
     },
+    first: Number(database.prepare('SELECT coalesce(max(seq) + 1, 0) AS n FROM records').get()?.['n']),
     size: () => Number(database.prepare('SELECT count(*) AS n FROM records').get()?.['n']),
     close: () => database.close(),
   };
@@ -71,13 +87,14 @@ function file(beforehand: boolean): Peer {
   }
   let at = 0;
   let length = 0;
-  let kept = 0;
+  let count = 0;
   return {
     append(_, payload) {
       gathered.set(payload, length);
       length += payload.length;
-      kept++;
+      count++;
     },
+    remove: () => undefined,
     commit() {
       if (beforehand && at + length > room) at = 0;
       writeSync(descriptor, gathered, 0, length, at);
@@ -85,13 +102,14 @@ function file(beforehand: boolean): Peer {
       fdatasyncSync(descriptor);
       length = 0;
     },
-    size: () => kept,
+    first: 0,
+    size: () => Math.min(count, kept),
     close: () => closeSync(descriptor),
   };
 }
 
 const peer = kind === 'vigie' ? await vigie() : kind === 'sqlite' ? sqlite() : file(kind === 'medium');
-let next = peer.size();
+let next = peer.first;
 
 async function round(): Promise<void> {
   const payload = new Uint8Array(200);
@@ -100,6 +118,7 @@ async function round(): Promise<void> {
       payload.fill(next & 0xff);
       peer.append(next++, payload);
     }
+    if (next - batch >= kept) peer.remove(next - kept - batch, next - kept - 1);
     await peer.commit();
   }
 }
@@ -115,7 +134,9 @@ if (measure === 'written') {
   await peer.close();
   console.log((written() - before) / (count * 200));
 } else if (measure === 'open') {
-  console.log(JSON.stringify({ count: next, memory: process.memoryUsage().rss / 2 ** 20, ms: performance.now() }));
+  console.log(
+    JSON.stringify({ count: peer.size(), memory: process.memoryUsage().rss / 2 ** 20, ms: performance.now() }),
+  );
   await peer.close();
 } else {
   await answer({

@@ -16,6 +16,14 @@ const peers = {
 
 type Peer = keyof typeof peers;
 
+/** What becomes of the messages. */
+const flows = {
+  steady: 'messages go and are forgotten',
+  backlog: 'a backlog that grows',
+} as const;
+
+type Flow = keyof typeof flows;
+
 /** Messages of 200 bytes that fill the outbox, counted as it does. */
 const backlog = Math.floor((64 * 2 ** 20) / 232);
 
@@ -27,23 +35,26 @@ along, the same library as better-sqlite3; each message is a row with class, num
 those of the process (\`write_bytes\` of /proc/self/io, in whole pages), without what the file system writes for itself.
 The medium alone is what no store can be faster than that waits for it at each commit; SQLite, whose log begins anew every
 1,000 pages, mostly writes over it too.
+Connected, each commit also forgets what was acknowledged, all but the last thousand; offline nothing goes.
 A commit of 100 is what 1,000 messages a second and a commit every 100 ms make.`,
   async run(size, scratch) {
     const program = await bundle('store-program.ts', scratch);
     const tables: Table[] = [];
-    for (const batch of [1, 100]) tables.push(await compare(batch, size, program, scratch));
+    for (const flow of ['steady', 'backlog'] as const) {
+      for (const batch of [1, 100]) tables.push(await compare(flow, batch, size, program, scratch));
+    }
     tables.push(opening(program, scratch));
     return tables;
   },
 };
 
-async function compare(batch: number, size: Size, program: string, scratch: string): Promise<Table> {
+async function compare(flow: Flow, batch: number, size: Size, program: string, scratch: string): Promise<Table> {
   const count = batch === 1 ? size.frames / 1000 : size.frames / 50;
   const kinds = Object.keys(peers) as Peer[];
   const run = (kind: Peer, name: string): string[] => {
-    const directory = join(scratch, `store-${batch}-${kind}-${name}`);
+    const directory = join(scratch, `store-${flow}-${batch}-${kind}-${name}`);
     mkdirSync(directory, { recursive: true });
-    return ['--disable-warning=ExperimentalWarning', program, kind, directory, String(count), String(batch)];
+    return ['--disable-warning=ExperimentalWarning', program, kind, directory, String(count), String(batch), flow];
   };
   const contestants = kinds.map((kind): Contestant => {
     return { name: peers[kind], command: process.execPath, arguments: run(kind, 'speed') };
@@ -53,7 +64,7 @@ async function compare(batch: number, size: Size, program: string, scratch: stri
   if (different.length > 0) throw new Error(`storing: ${different.join()} kept another number of messages`);
   const [reference] = standings;
   return {
-    title: `a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`,
+    title: `${flows[flow]}, a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`,
     columns: ['store', 'thousand messages/s', 'slowest to fastest round', 'of SQLite', 'bytes written a byte stored'],
     rows: standings.map(({ name, times }, i) => {
       const rate = (time: number | undefined) => figure((count / (time ?? Number.NaN)) * 1e6);
@@ -62,7 +73,7 @@ async function compare(batch: number, size: Size, program: string, scratch: stri
       const range = `${rate(times.at(-1))} to ${rate(times[0])}`;
       return { cells: [name, rate(median(times)), range, figure(ratio), figure(Number(written))] };
     }),
-    notes: [`${count.toLocaleString('en')} messages a round; nothing is removed, so the stores grow.`],
+    notes: [`${count.toLocaleString('en')} messages a round.`],
   };
 }
 
@@ -73,9 +84,12 @@ function opening(program: string, scratch: string): Table {
     execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', program, 'vigie', directory, ...rest], {
       encoding: 'utf8',
     });
-  const empty = JSON.parse(run('0', '1', 'open')) as { ms: number; memory: number };
-  run(String(backlog - (backlog % 1000)), '1000', 'written');
-  const full = Array.from({ length: 5 }, () => JSON.parse(run('0', '1', 'open')) as typeof empty & { count: number });
+  const empty = JSON.parse(run('0', '1', 'backlog', 'open')) as { ms: number; memory: number };
+  run(String(backlog - (backlog % 1000)), '1000', 'backlog', 'written');
+  const full = Array.from(
+    { length: 5 },
+    () => JSON.parse(run('0', '1', 'backlog', 'open')) as typeof empty & { count: number },
+  );
   const middle = median(full.map(({ ms }) => ms).sort((a, b) => a - b));
   const memory = median(full.map((one) => one.memory).sort((a, b) => a - b));
   return {
