@@ -1,7 +1,7 @@
 /**
  * A command there and back as a program of contest.ts: the cloud of one car, which it starts. Arguments: the car, one of
- * `vigie`, `mosquitto`, `mqttjs` and `mqttjs-nodelay`; port of the broker; vehicle profile; directory; rounds at most.
- * With `car` before them it is that car.
+ * `vigie`, `mosquitto`, `mqttjs` and `mqttjs-nodelay`; port of the broker; vehicle profile; directory; rounds at most;
+ * commands in a row that are a round. With `car` before them it is that car.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
@@ -29,7 +29,8 @@ const LINE = 'x'.repeat(200);
 const PACE = 25;
 
 const [role = '', ...rest] = process.argv.slice(2);
-const [kind = '', port = '', profile = '', folder = '', rounds = ''] = role === 'car' ? rest : [role, ...rest];
+const [kind = '', port = '', profile = '', folder = '', rounds = '', row = ''] =
+  role === 'car' ? rest : [role, ...rest];
 // Check and rounds are programs of their own, each with a new car.
 const directory = role === 'car' ? folder : mkdtempSync(join(folder, 'car-'));
 const url = `mqtt://127.0.0.1:${port}`;
@@ -123,7 +124,13 @@ function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void)
     }
     return 'there and back';
   };
-  return { round, check };
+  return { round: inARow(round), check };
+}
+
+function inARow(once: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    for (let n = 0; n < Number(row); n++) await once();
+  };
 }
 
 /** Commands signed beforehand: the lamps on and off in turn, each until the car says Success. */
@@ -134,7 +141,7 @@ function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => vo
   const signature = (bytes: Uint8Array): Uint8Array => sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' });
   const issued = Date.now();
   const signed: (readonly [string, Uint8Array])[] = [];
-  for (let index = 0; index < Number(rounds); index++) {
+  for (let index = 0; index < Number(rounds) * Number(row); index++) {
     const id = `command-${index}`;
     const body = encodeBody('Lights', { on: index % 2 === 0 });
     const command = { id, vin, kind: 'Lights' as const, body, issued, expires: issued + 3_600_000, counter: index };
@@ -155,8 +162,8 @@ function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => vo
     if (status !== 'Success') throw new Error(`${status} ${failureCause}: ${detail}`);
   };
   return {
-    ready: () => new Promise((resolve) => setTimeout(resolve, PACE)),
-    round,
+    ready: () => new Promise((resolve) => setTimeout(resolve, PACE * Number(row))),
+    round: inARow(round),
     check: async () => {
       await round();
       return 'there and back';
