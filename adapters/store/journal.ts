@@ -108,7 +108,7 @@ export class Journal implements Adapter<Contents>, Medium {
   async read(): Promise<Contents> {
     const replay = new Replay(this.contents);
     const skipped = new Map<string, number>();
-    const { segments, ...findings } = await this.#store.load((bytes, from, to, place) => {
+    const { segments, settled, ...findings } = await this.#store.load((bytes, from, to, place) => {
       const reading = replay.take(bytes, from, to, place);
       if (reading === 'known') return;
       this.metrics[reading]++;
@@ -126,7 +126,7 @@ export class Journal implements Adapter<Contents>, Medium {
       });
     }
     this.#sealed = segments;
-    this.#failed = segments.some(({ suspect }) => suspect);
+    this.#failed = !settled || segments.some(({ suspect }) => suspect);
     this.#count();
     return this.contents;
   }

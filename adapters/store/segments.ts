@@ -48,6 +48,8 @@ export class SegmentFiles {
   /** What was read of a file last, so that not every segment takes new memory. */
   #buffer = new Uint8Array(0);
   #last = 0;
+  /** There was a directory when it was listed. */
+  #exists = true;
   /** The newest of the segments that the disk did not give. */
   #unreadable: Before = { number: 0, used: 0 };
   /** Files that no name of a segment leads to any more, since this moment and for good. */
@@ -74,10 +76,10 @@ export class SegmentFiles {
 
   /**
    * Reads all segments, oldest first, calling `take` for every record that counts, and makes durable what a killed
-   * process left in the page cache. Throws `store.failed` only when the directory itself cannot be listed:
+   * process left in the page cache; not `settled` is that there is none. Throws `store.failed` only when the directory itself cannot be listed:
    * starting empty beside records that exist would give their numbers out again.
    */
-  async load(take: TakeRecord): Promise<SegmentFindings & { readonly segments: Segment[] }> {
+  async load(take: TakeRecord): Promise<SegmentFindings & { readonly segments: Segment[]; readonly settled: boolean }> {
     const findings = { damaged: 0, torn: 0, unreadable: 0, aside: 0 };
     const segments: Segment[] = [];
     const { listed, limits } = this.#list();
@@ -128,7 +130,22 @@ export class SegmentFiles {
       else if (groups.more) await this.cut(segment);
     }
     this.#buffer = new Uint8Array(0);
-    return { segments, ...findings };
+    return { segments, settled: segments.length > 0 || (await this.#settleEmptiness()), ...findings };
+  }
+
+  /**
+   * That there is no segment must be on the medium, too: one that could not be written and was removed would be there
+   * again after a power cut. False, and said in the log, when the disk refuses.
+   */
+  async #settleEmptiness(): Promise<boolean> {
+    if (!this.#exists) return true;
+    try {
+      await this.#files.syncDirectory(this.directory);
+      return true;
+    } catch (error) {
+      this.#log?.error('store.unsynced', { file: this.directory, error: String(error) });
+      return false;
+    }
   }
 
   /**
@@ -286,6 +303,7 @@ export class SegmentFiles {
     try {
       names = this.#files.list(this.directory);
     } catch (cause) {
+      this.#exists = false;
       if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
       const message = 'the directory of the journal cannot be listed; give the agent access to it';
       throw new VigieError('store.failed', message, { where: this.directory, cause });

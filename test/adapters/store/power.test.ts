@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Store } from '../../../adapters/store/store.ts';
 import { outboxEntry } from './entries.ts';
 import { type Choose, RecordedDisk } from './recorded-disk.ts';
-import { fault, openAt, recallAll, type Snapshot, snapshot, steps, work } from './workload.ts';
+import { fault, openAt, recallAll, type Snapshot, type Step, snapshot, steps, work } from './workload.ts';
 
 const start = Date.UTC(2024, 5, 1);
 
@@ -34,28 +34,51 @@ function check(store: Store): Snapshot {
   return snapshot(store, recallAll(store));
 }
 
-it('is after a power cut what it was at one group, and none before the last that was promised', async () => {
+const wanted = process.env['VIGIE_RUNS'];
+/** A search that was asked for takes its time. */
+const bounds = (numRuns: number): fc.Parameters<unknown> =>
+  wanted === undefined ? { numRuns, interruptAfterTimeLimit: 50_000 } : { numRuns: Number(wanted) };
+const timeout = wanted === undefined ? 180_000 : 24 * 3_600_000;
+
+/** Lets a store work and cuts the power at each moment, in four ways; how often that was. */
+async function cutEverywhere(todo: readonly Step[], seed: number): Promise<number> {
+  const disk = new RecordedDisk();
+  const protocol = await work(disk, todo, start);
+  const chance = random(seed);
+  let cuts = 0;
+  for (let moment = 0; moment <= disk.moments; moment++) {
+    for (const choose of [none, all, chance, chance]) {
+      const files = disk.after(moment, choose);
+      const found = check(await openAt(new RecordedDisk(files), () => start));
+      expect(fault(protocol, moment, found)).toBeUndefined();
+      cuts++;
+    }
+  }
+  return cuts;
+}
+
+it('is after a power cut what it was at one group, and none before the last that was promised', {
+  timeout,
+}, async () => {
   let cuts = 0;
   await fc.assert(
     fc.asyncProperty(steps, fc.integer(), async (todo, seed) => {
-      const disk = new RecordedDisk();
-      const protocol = await work(disk, todo, start);
-      const chance = random(seed);
-      for (let moment = 0; moment <= disk.moments; moment++) {
-        for (const choose of [none, all, chance, chance]) {
-          const files = disk.after(moment, choose);
-          const found = check(await openAt(new RecordedDisk(files), () => start));
-          expect(fault(protocol, moment, found)).toBeUndefined();
-          cuts++;
-        }
-      }
+      cuts += await cutEverywhere(todo, seed);
     }),
-    { numRuns: 15, interruptAfterTimeLimit: 50_000 },
+    bounds(15),
   );
   expect(cuts).toBeGreaterThan(1000);
 });
 
-it('goes on after one power cut, and the next', async () => {
+it('does not find again after a restart, and then a power cut, what a commit that failed had written', async () => {
+  const record = { do: 'record', collection: 'trips', id: 0, size: 0 } as const;
+  for (let after = 0; after < 12; after++) {
+    const todo: Step[] = [{ do: 'fail', after }, record, { do: 'reopen' }, { do: 'commit' }, { do: 'reopen' }];
+    for (let seed = 1; seed <= 20; seed++) await cutEverywhere(todo, seed);
+  }
+});
+
+it('goes on after one power cut, and the next', { timeout }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 2, maxLength: 4 }), fc.integer(), async (works, seed) => {
       const choose = random(seed);
@@ -80,6 +103,6 @@ it('goes on after one power cut, and the next', async () => {
         expect([...check(third).messages.keys()].sort()).toEqual([...found.messages.keys(), `1/${seq}`].sort());
       }
     }),
-    { numRuns: 60, interruptAfterTimeLimit: 50_000 },
+    bounds(60),
   );
 });
