@@ -127,16 +127,25 @@ export class FrameActuator implements Actuator {
     const { bus = '', every, for: duration } = command.send;
     const messages = messagesOf(command.send.signals, parameters);
     const repetitions = Math.max(1, Math.ceil(duration / every));
+    let unheard: VigieError | undefined;
+    let heard = false;
     for (let sent = 0; sent < repetitions * messages.length; sent++) {
       if (sent > 0) await new Promise<void>((resolve) => this.#clock.after(every, resolve));
       try {
         allowed?.();
         if (this.asleep(action)) throw new VigieError('command.asleep', `bus ${bus} sleeps`, { where: bus });
         await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
+        heard = true;
       } catch (error) {
+        // Whoever is being woken acknowledges nothing at first.
+        if (action === WAKE && error instanceof VigieError && error.code === 'command.actuation') {
+          unheard = error;
+          continue;
+        }
         throw sent > 0 && error instanceof VigieError ? new BrokenOff(error) : error;
       }
     }
+    if (unheard !== undefined && !heard) throw unheard;
   }
 
   #frame({ send, protection, counter }: Prepared, values: SignalValues): ReturnType<MessageCodec['encode']> {

@@ -9,7 +9,7 @@ export interface BusSocketOptions {
   readonly filters?: readonly IdentifierFilter[];
   /** Bytes asked for the kernel's queue, its own bookkeeping included. */
   readonly receiveBuffer: number;
-  /** Deliver what was sent here as well. */
+  /** Deliver what was sent here as well; without, it is only told in {@link BusSocket.echoes}. */
   readonly own: boolean;
   readonly errors: ErrorCounts;
 }
@@ -28,6 +28,15 @@ export interface BusSocket {
   readonly interfaceDropped: number;
   /** Messages that were no frames. */
   readonly malformed: number;
+  /** The controller tries a frame once and keeps none that nobody acknowledged. */
+  readonly oneShot: boolean;
+  /**
+   * Identifiers of the frames that were written here and have left, as the last {@link receive} told; those that the
+   * filters let pass. A driver without echo (no ECHO among the flags of ip-link(8)) tells it of all that it was given.
+   */
+  readonly echoes: readonly number[];
+  /** From now on these frames pass and no others; error frames always do. Gives 0 or a negative errno. */
+  filter(filters: readonly IdentifierFilter[]): number;
   /** Fetches what has come; gives the number of messages or a negative errno. Never waits. */
   receive(now: number): number;
   /** Writes one frame as the kernel has it; gives its size or a negative errno. Never waits. */

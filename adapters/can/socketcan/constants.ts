@@ -59,3 +59,15 @@ export const ARPHRD_CAN = 280;
 /** linux/netlink.h, linux/rtnetlink.h */
 export const NETLINK_ROUTE = 0;
 export const RTMGRP_LINK = 1;
+export const RTM_NEWLINK = 16;
+export const RTM_GETLINK = 18;
+export const NLM_F_REQUEST = 1;
+/** Without the bits that say how the data are ordered. */
+export const NLA_TYPE_MASK = 0x3fff;
+
+/** linux/if_link.h, linux/can/netlink.h */
+export const IFLA_LINKINFO = 18;
+export const IFLA_INFO_KIND = 1;
+export const IFLA_INFO_DATA = 2;
+export const IFLA_CAN_CTRLMODE = 5;
+export const CAN_CTRLMODE_ONE_SHOT = 8;

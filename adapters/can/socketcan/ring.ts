@@ -33,6 +33,8 @@ export class ReceiveRing {
   dropped = 0;
   /** Messages that are no frames the kernel's documentation knows; none was delivered. */
   malformed = 0;
+  /** Identifiers, with EXTENDED bit, of the frames among the last messages that this socket sent itself. */
+  readonly echoes: number[] = [];
   readonly memory: Uint8Array;
   /** Where the parts of slot 0 begin in `memory`, and how far the slots are apart. */
   readonly places: {
@@ -44,10 +46,17 @@ export class ReceiveRing {
   readonly #libc: Pick<Libc, 'receiveMany'>;
   readonly #words: Uint32Array;
   readonly #errors: ErrorCounts;
+  readonly #own: boolean;
   /** Slots whose header the kernel has changed. */
   #used = 0;
 
-  constructor(libc: Pick<Libc, 'pointerSize' | 'address' | 'receiveMany'>, errors: ErrorCounts, slots = 256) {
+  /** @param own whether frames that this socket sent itself come into the batch as well, flagged SENT */
+  constructor(
+    libc: Pick<Libc, 'pointerSize' | 'address' | 'receiveMany'>,
+    errors: ErrorCounts,
+    own: boolean,
+    slots = 256,
+  ) {
     const layout = layoutFor(libc.pointerSize);
     const { mmsghdr, iovec } = layout;
     // Two control messages; whole words of 8 so that every part is aligned.
@@ -57,6 +66,7 @@ export class ReceiveRing {
     const buffer = new ArrayBuffer(frames + slots * CANFD_MTU);
     this.#libc = libc;
     this.#errors = errors;
+    this.#own = own;
     this.layout = layout;
     this.slots = slots;
     this.places = { control, controlSpace, frames };
@@ -85,6 +95,7 @@ export class ReceiveRing {
     const { mmsghdr } = this.layout;
     const words = this.#words;
     this.batch.count = 0;
+    this.echoes.length = 0;
     this.#used = count;
     for (let i = 0; i < count; i++) {
       const header = i * mmsghdr.size;
@@ -105,13 +116,18 @@ export class ReceiveRing {
       return;
     }
     const id = words[place >> 2] as number;
-    let flags = (messageFlags & MSG_CONFIRM) === 0 ? 0 : SENT;
+    if ((id & ERROR) !== 0) this.#errors.count(id, memory[place + PAYLOAD + 1] as number);
+    else this.#errors.isOff = false;
+    let flags = 0;
+    if ((messageFlags & MSG_CONFIRM) !== 0) {
+      this.echoes.push(id);
+      if (!this.#own) return;
+      flags = SENT;
+    }
     if (flexible) {
       const told = memory[place + 5] as number;
       flags |= FD | ((told & CANFD_BRS) === 0 ? 0 : BIT_RATE_SWITCH) | ((told & CANFD_ESI) === 0 ? 0 : ERROR_STATE);
     }
-    if ((id & ERROR) !== 0) this.#errors.count(id, memory[place + PAYLOAD + 1] as number);
-    else this.#errors.isOff = false;
     const offset = nextOffset(batch);
     const end = span(length);
     const { data } = batch;

@@ -21,6 +21,7 @@ import {
   SOL_CAN_RAW,
   SOL_SOCKET,
 } from './constants.ts';
+import { isOneShot } from './control-mode.ts';
 import type { IdentifierFilter } from './filters.ts';
 import { droppedBy, type Interface, lookUp } from './interface.ts';
 import { errorName, type Libc, type Readiness } from './libc.ts';
@@ -66,7 +67,7 @@ function faultOf(found: Interface | number): string | undefined {
 }
 
 function setOptions(libc: Libc, descriptor: number, found: Interface, options: BusSocketOptions): void {
-  const { interface: name, filters, receiveBuffer, own } = options;
+  const { interface: name, filters, receiveBuffer } = options;
   const set = (level: number, option: number, value: number): number =>
     libc.setOption(descriptor, level, option, bytesOf(value));
   // Before binding: from then on frames come.
@@ -74,7 +75,8 @@ function setOptions(libc: Libc, descriptor: number, found: Interface, options: B
     demand(libc.setOption(descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters)), name, 'CAN_RAW_FILTER');
   }
   demand(set(SOL_CAN_RAW, CAN_RAW_ERR_FILTER, CAN_ERR_MASK), name, 'CAN_RAW_ERR_FILTER');
-  demand(set(SOL_CAN_RAW, CAN_RAW_RECV_OWN_MSGS, own ? 1 : 0), name, 'CAN_RAW_RECV_OWN_MSGS');
+  // That a frame comes back says that it has left (clauses 4.1.4 and 4.1.7).
+  demand(set(SOL_CAN_RAW, CAN_RAW_RECV_OWN_MSGS, 1), name, 'CAN_RAW_RECV_OWN_MSGS');
   if (found.mtu >= CANFD_MTU) demand(set(SOL_CAN_RAW, CAN_RAW_FD_FRAMES, 1), name, 'CAN_RAW_FD_FRAMES');
   if (set(SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1) < 0) {
     demand(set(SOL_SOCKET, SO_TIMESTAMPNS_OLD, 1), name, 'SO_TIMESTAMPNS');
@@ -99,6 +101,7 @@ function filterBytes(filters: readonly IdentifierFilter[]): Uint8Array {
 
 class RawSocket implements BusSocket {
   readonly flexible: boolean;
+  readonly oneShot: boolean;
   readonly #libc: Libc;
   readonly #descriptor: number;
   readonly #name: string;
@@ -116,7 +119,8 @@ class RawSocket implements BusSocket {
     this.#index = found.index;
     this.#droppedBefore = droppedBy(this.#name) ?? 0;
     this.flexible = found.mtu >= CANFD_MTU;
-    this.#ring = new ReceiveRing(libc, options.errors);
+    this.oneShot = isOneShot(libc, found.index);
+    this.#ring = new ReceiveRing(libc, options.errors, options.own);
     this.#readiness = libc.readiness(descriptor);
   }
 
@@ -130,6 +134,10 @@ class RawSocket implements BusSocket {
 
   get malformed(): number {
     return this.#ring.malformed;
+  }
+
+  get echoes(): readonly number[] {
+    return this.#ring.echoes;
   }
 
   /** SO_RXQ_OVFL knows only of frames dropped before the one fetched last; SO_MEMINFO (Linux 4.12) of all. */
@@ -151,6 +159,11 @@ class RawSocket implements BusSocket {
 
   receive(now: number): number {
     return this.#ring.receive(this.#descriptor, now);
+  }
+
+  filter(filters: readonly IdentifierFilter[]): number {
+    // The kernel takes the new ones before it lets go of the old, and gives no frame twice (net/can/raw.c).
+    return this.#libc.setOption(this.#descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters));
   }
 
   write(bytes: Uint8Array, length: number): number {

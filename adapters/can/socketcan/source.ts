@@ -12,11 +12,13 @@ import type {
 import type { Rest } from '../../../agent/rest.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket, CanKernel } from './bus-socket.ts';
+import { EchoWatch } from './echo.ts';
 import { ErrorCounts } from './error-frames.ts';
-import { filtersFor, type IdentifierFilter } from './filters.ts';
+import type { IdentifierFilter } from './filters.ts';
 import { isInterfaceName } from './interface.ts';
 import { loadCanKernel } from './kernel.ts';
 import { errorName } from './libc.ts';
+import { Reception } from './reception.ts';
 import { Transmitter } from './transmission.ts';
 
 export interface SocketCanOptions {
@@ -25,7 +27,7 @@ export interface SocketCanOptions {
   /** Name of the bus in the profile. */
   readonly bus: string;
   readonly clock: Clock;
-  /** Only these pass the kernel (see {@link filtersFor}); absent: all. Error frames always pass. */
+  /** Only these pass the kernel (see `filtersFor`); absent: all. Error frames always pass. */
   readonly identifiers?: Iterable<number | IdentifierFilter>;
   /** Also deliver what {@link SocketCan.send} sent, flagged SENT and when it was on the bus. Default: no. */
   readonly own?: boolean;
@@ -42,6 +44,8 @@ export interface SocketCanOptions {
 const TURN = 20;
 /** The same while somebody on the bus was asked something: an answer is waited for. ms */
 const QUICK_TURN = 5;
+/** The same while a frame is on its way out: the next waits for it. ms */
+const ECHO_TURN = 1;
 /** Whoever was asked is waited for so long after the last frame that was sent, ms. */
 const CONVERSATION = 1_000;
 /** Reads in one turn before others get theirs. */
@@ -73,11 +77,12 @@ export class SocketCan implements FrameSource, FrameSender {
   readonly #interface: string;
   readonly #clock: Clock;
   readonly #log: Log | undefined;
-  readonly #filters: readonly IdentifierFilter[] | undefined;
+  readonly #reception: Reception;
   readonly #own: boolean;
   readonly #receiveBuffer: number;
   readonly #load: () => Promise<CanKernel>;
   readonly #errors = new ErrorCounts();
+  readonly #echoes: EchoWatch;
   readonly #transmitter: Transmitter;
   #kernel: CanKernel | undefined;
   #socket: BusSocket | undefined;
@@ -95,6 +100,8 @@ export class SocketCan implements FrameSource, FrameSender {
   #interfaceDropped = 0;
   #malformed = 0;
   #opened = 0;
+  /** Restarts of the controller that were heeded. */
+  #restarts = 0;
   #cancel: () => void = () => undefined;
   #unwatch: (() => void) | undefined;
   readonly #rest: Rest | undefined;
@@ -111,11 +118,18 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#clock = clock;
     this.#log = options.log;
     this.#rest = options.rest;
-    this.#filters = identifiers === undefined ? undefined : filtersFor(identifiers);
+    this.#reception = new Reception(identifiers);
     this.#own = options.own ?? false;
     this.#receiveBuffer = options.receiveBuffer ?? 4 * 1024 * 1024;
     this.#load = options.kernel ?? loadCanKernel;
-    this.#transmitter = new Transmitter(name, clock, () => this.#usable());
+    this.#echoes = new EchoWatch({
+      where: name,
+      clock,
+      log: options.log,
+      look: () => this.#look(),
+      written: () => this.#readWithin(ECHO_TURN),
+    });
+    this.#transmitter = new Transmitter(name, clock, this.#echoes, (id) => this.#usable(id));
   }
 
   /**
@@ -147,11 +161,15 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#unwatch?.();
     this.#unwatch = undefined;
     this.#unheed?.();
-    this.#close();
+    this.#close('stopped');
     this.#reason = 'stopped';
   }
 
-  /** @throws VigieError `command.actuation` when the frame could not be put on the bus */
+  /**
+   * Resolves when the frame has left: somebody on the bus has acknowledged it. One that nobody acknowledges in time stays
+   * with the controller, and may leave late; until it has, or the interface was down, no other is sent.
+   * @throws VigieError `command.actuation` when the frame could not be put on the bus
+   */
   send(frame: OutgoingFrame): Promise<void> {
     const [bus] = this.buses;
     if (frame.bus !== '' && frame.bus !== bus) {
@@ -159,16 +177,15 @@ export class SocketCan implements FrameSource, FrameSender {
       return Promise.reject(new VigieError('command.actuation', message));
     }
     this.#asked = this.#clock.monotonic();
-    // While it is open, a timer that is due later than now is the next read.
-    const isLong = this.#socket !== undefined && this.#due > this.#asked + QUICK_TURN;
-    if (isLong) this.#later(QUICK_TURN, () => this.#read());
+    this.#readWithin(QUICK_TURN);
     return this.#transmitter.send(frame);
   }
 
   /**
    * Counts: `frames` (error frames included), `dropped` (wanted frames for which the queue was full, exact),
    * `interfaceDropped` (before that, wanted or not), `malformed`, `restarts` (the interface was opened again), `sent`,
-   * `refused` and `retries` (sending), `errors` (error frames) and their classes.
+   * `refused` and `retries` (sending), `overdue` (refused, and still with the controller), `late` (given up, and has left
+   * all the same), `errors` (error frames) and their classes.
    */
   health(): SourceHealth {
     const { sent, refused, retries } = this.#transmitter;
@@ -181,6 +198,8 @@ export class SocketCan implements FrameSource, FrameSender {
       sent,
       refused,
       retries,
+      overdue: this.#echoes.overdue,
+      late: this.#echoes.late,
       ...this.#errors.counts(),
     };
     if (this.#socket === undefined) {
@@ -193,18 +212,26 @@ export class SocketCan implements FrameSource, FrameSender {
     return { state: 'waiting', reason, counts };
   }
 
-  #usable(): BusSocket {
-    if (this.#socket !== undefined) return this.#socket;
-    const reason = this.#reason ?? `${this.#interface} is being opened`;
-    throw new VigieError('command.actuation', `nothing can be sent: ${reason}`);
+  /** The socket, with filters that let a frame with this identifier come back. */
+  #usable(id: number): BusSocket {
+    // A restart of the controller that was not read yet must not be taken for one after the frame.
+    if (this.#errors.isOff) this.#look();
+    const socket = this.#socket;
+    if (socket === undefined) {
+      const reason = this.#reason ?? `${this.#interface} is being opened`;
+      throw new VigieError('command.actuation', `nothing can be sent: ${reason}`);
+    }
+    this.#reception.admit(socket, id, this.#interface);
+    return socket;
   }
 
   #open(): void {
     const name = this.#interface;
+    const { filters } = this.#reception;
     try {
       this.#socket = this.#kernel?.open({
         interface: name,
-        ...(this.#filters === undefined ? {} : { filters: this.#filters }),
+        ...(filters === undefined ? {} : { filters }),
         receiveBuffer: this.#receiveBuffer,
         own: this.#own,
         errors: this.#errors,
@@ -214,6 +241,7 @@ export class SocketCan implements FrameSource, FrameSender {
       this.#retry(error.message);
       return;
     }
+    this.#reception.reset();
     this.#opened++;
     this.#reason = undefined;
     this.#errors.isOff = false;
@@ -223,7 +251,7 @@ export class SocketCan implements FrameSource, FrameSender {
 
   /** Closes what is open, and opens it anew after a wait. */
   #retry(reason: string): void {
-    this.#close();
+    this.#close(reason);
     if (reason !== this.#reason) this.#log?.warn('can.waiting', { interface: this.#interface, reason });
     this.#reason = reason;
     const longest = this.#rest?.asleep === true && this.#unwatch !== undefined ? SLEEPING_WAIT : LONGEST_WAIT;
@@ -232,9 +260,11 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#later(wait, () => this.#open());
   }
 
-  #close(): void {
+  /** A raw CAN socket has no other error than that its interface is down or gone, which discards what it held. */
+  #close(reason: string): void {
     const socket = this.#socket;
     this.#socket = undefined;
+    this.#echoes.discarded(reason);
     if (socket === undefined) return;
     this.#dropped += socket.dropped;
     this.#interfaceDropped += socket.interfaceDropped;
@@ -275,14 +305,47 @@ export class SocketCan implements FrameSource, FrameSender {
     const outcome = this.#fetch(socket);
     // The receiver may have stopped or the word of a change may have come meanwhile.
     if (this.#socket !== socket) return;
+    if (!this.#converses && this.#echoes.state === 'none') this.#reception.narrow(socket);
     if (outcome === 'nothing') this.#wait();
     else if (outcome === 'more') this.#later(0, () => this.#read());
     else if (outcome === 'some') this.#later(this.#turn, () => this.#read());
     else this.#retry(`${this.#interface}: ${outcome.fault}`);
   }
 
+  /** Shortens the turn that has begun. */
+  #readWithin(turn: number): void {
+    // While it is open, a timer that is due later than now is the next read.
+    const isLong = this.#socket !== undefined && this.#due > this.#clock.monotonic() + turn;
+    if (isLong) this.#later(turn, () => this.#read());
+  }
+
   get #turn(): number {
-    return this.#clock.monotonic() - this.#asked < CONVERSATION ? QUICK_TURN : TURN;
+    if (this.#echoes.state === 'waited') return ECHO_TURN;
+    return this.#converses ? QUICK_TURN : TURN;
+  }
+
+  get #converses(): boolean {
+    return this.#clock.monotonic() - this.#asked < CONVERSATION;
+  }
+
+  /** Reads now, out of turn, all that has come. */
+  #look(): void {
+    const socket = this.#socket;
+    for (let reads = 0; socket !== undefined && this.#socket === socket && reads < LAST_READS; reads += READS) {
+      const outcome = this.#fetch(socket);
+      if (outcome === 'more') continue;
+      if (typeof outcome === 'object') this.#retry(`${this.#interface}: ${outcome.fault}`);
+      return;
+    }
+  }
+
+  /** What the last read says of frames on their way out. */
+  #heed(socket: BusSocket): void {
+    for (const id of socket.echoes) this.#echoes.echoed(id);
+    if (this.#errors.controllerRestarts === this.#restarts) return;
+    this.#restarts = this.#errors.controllerRestarts;
+    // It forgets what it had to send (drivers/net/can/dev, can_restart).
+    this.#echoes.discarded('the controller was restarted after a bus-off');
   }
 
   /** Delivers what the socket holds; at most a turn's share, or all of it where the socket has a fault. */
@@ -292,6 +355,7 @@ export class SocketCan implements FrameSource, FrameSender {
     let any = false;
     for (let reads = 0; reads < (fault === undefined ? READS : LAST_READS); reads++) {
       const count = socket.receive(this.#clock.now());
+      this.#heed(socket);
       if (count === -EINTR) continue;
       if (count < 0 && count !== -EAGAIN) {
         fault ??= socket.fault() ?? `reading fails with ${errorName(count)}`;

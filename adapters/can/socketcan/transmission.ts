@@ -4,6 +4,7 @@ import { BIT_RATE_SWITCH, type Clock, ERROR_STATE, EXTENDED, FD, type OutgoingFr
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket } from './bus-socket.ts';
 import { CAN_MTU, CANFD_BRS, CANFD_ESI, CANFD_FDF, CANFD_MTU } from './constants.ts';
+import { type EchoWatch, lossesOf } from './echo.ts';
 import { errorName } from './libc.ts';
 
 const { ENOBUFS, EAGAIN, EINTR, EMSGSIZE, EINVAL, ENETDOWN, ENXIO, ENODEV } = constants.errno;
@@ -47,7 +48,7 @@ export function encodeFrame({ id, flags, data }: OutgoingFrame, into: Uint8Array
   return size;
 }
 
-/** Puts frames on a bus, one after the other in the order in which they were given. */
+/** Puts frames on a bus, one after the other in the order in which they were given: each when the one before has left. */
 export class Transmitter {
   sent = 0;
   /** Frames that were given up. */
@@ -56,19 +57,27 @@ export class Transmitter {
   retries = 0;
   readonly #clock: Clock;
   readonly #where: string;
-  readonly #socket: () => BusSocket;
+  readonly #socket: (id: number) => BusSocket;
+  readonly #echoes: EchoWatch;
   readonly #bytes = new Uint8Array(CANFD_MTU);
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
 
-  /** @param socket gives the open socket, or throws `command.actuation` with the reason why there is none */
-  constructor(where: string, clock: Clock, socket: () => BusSocket) {
+  /**
+   * @param socket gives the open socket, ready to tell when a frame with this identifier has left, or throws
+   * `command.actuation` with the reason why there is none
+   */
+  constructor(where: string, clock: Clock, echoes: EchoWatch, socket: (id: number) => BusSocket) {
     this.#where = where;
     this.#clock = clock;
+    this.#echoes = echoes;
     this.#socket = socket;
   }
 
-  /** @throws VigieError `command.actuation` */
+  /**
+   * Resolves when the frame has left.
+   * @throws VigieError `command.actuation`
+   */
   send(frame: OutgoingFrame): Promise<void> {
     if (this.#waiting >= LONGEST_QUEUE) {
       this.refused++;
@@ -88,9 +97,15 @@ export class Transmitter {
   async #put(frame: OutgoingFrame): Promise<void> {
     try {
       for (let tried = 0; ; tried++) {
+        this.#echoes.check();
         const size = encodeFrame(frame, this.#bytes);
-        const result = this.#write(frame, size);
-        if (result >= 0) break;
+        const socket = this.#socket(frame.id);
+        const losses = lossesOf(socket);
+        const result = this.#write(socket, frame, size);
+        if (result >= 0) {
+          await this.#echoes.left(frame.id, socket, losses);
+          break;
+        }
         const wait = RETRIES[tried];
         const full = result === -ENOBUFS || result === -EAGAIN || result === -EINTR;
         if (!full || wait === undefined) throw this.#failure(result);
@@ -106,8 +121,7 @@ export class Transmitter {
     }
   }
 
-  #write(frame: OutgoingFrame, size: number): number {
-    const socket = this.#socket();
+  #write(socket: BusSocket, frame: OutgoingFrame, size: number): number {
     if ((frame.flags & FD) !== 0 && !socket.flexible) return -EMSGSIZE;
     return socket.write(this.#bytes, size);
   }

@@ -10,9 +10,9 @@ import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, SENT } from '../../.
 import { bytesOfInts, frameBytes, type Message, writeMessages } from './messages.ts';
 
 /** Addresses count from 0, so that what is written as an address is a place in the memory. */
-function ringOf(pointerSize: 4 | 8, slots = 16): { ring: ReceiveRing; errors: ErrorCounts } {
+function ringOf(pointerSize: 4 | 8, slots = 16, own = true): { ring: ReceiveRing; errors: ErrorCounts } {
   const errors = new ErrorCounts();
-  const ring = new ReceiveRing({ pointerSize, address: () => 0n, receiveMany: () => 0 }, errors, slots);
+  const ring = new ReceiveRing({ pointerSize, address: () => 0n, receiveMany: () => 0 }, errors, own, slots);
   return { ring, errors };
 }
 
@@ -179,7 +179,7 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
   it('receives in batches, with the time of the kernel, and says when there is nothing', async () => {
     const libc = await loadLibc();
     const { descriptor, send, close } = await loopback(libc);
-    const ring = new ReceiveRing(libc, new ErrorCounts(), 8);
+    const ring = new ReceiveRing(libc, new ErrorCounts(), false, 8);
     expect(ring.receive(descriptor, 0)).toBe(-11);
     const before = Date.now();
     for (let i = 0; i < 12; i++) await send(frameBytes(i, i % 2 === 1, 0, Uint8Array.of(i)));
@@ -203,7 +203,7 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
   it('says exactly how many the kernel dropped', async () => {
     const libc = await loadLibc();
     const { descriptor, send, close } = await loopback(libc, 4096);
-    const ring = new ReceiveRing(libc, new ErrorCounts());
+    const ring = new ReceiveRing(libc, new ErrorCounts(), false);
     for (let i = 0; i < 200; i++) await send(frameBytes(i & 0x7ff, false, 0, new Uint8Array(8)));
     const first = ring.receive(descriptor, 0);
     expect(first).toBeLessThan(200);
@@ -217,7 +217,7 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
   it('waits in the event loop until something comes', async () => {
     const libc = await loadLibc();
     const { descriptor, send, close } = await loopback(libc);
-    const ring = new ReceiveRing(libc, new ErrorCounts());
+    const ring = new ReceiveRing(libc, new ErrorCounts(), false);
     const readiness = libc.readiness(descriptor);
     for (let i = 0; i < 3; i++) {
       const ready = new Promise<void>((resolve) => readiness.wait(resolve));

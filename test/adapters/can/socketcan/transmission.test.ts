@@ -45,7 +45,12 @@ describe('frames on their way out', () => {
           data: fc.uint8Array({ minLength: length, maxLength: length }),
         }),
       );
-    const ring = new ReceiveRing({ pointerSize: 8, address: () => 0n, receiveMany: () => 0 }, new ErrorCounts(), 1);
+    const ring = new ReceiveRing(
+      { pointerSize: 8, address: () => 0n, receiveMany: () => 0 },
+      new ErrorCounts(),
+      false,
+      1,
+    );
     const bytes = new Uint8Array(72);
     fc.assert(
       fc.property(identifier, fc.oneof(classic, flexible), (id, { flags, data }) => {
@@ -84,7 +89,7 @@ describe('frames on their way out', () => {
     const done = [can.send(outgoing(1)), can.send(payload), can.send(outgoing(3))];
     // Whoever sends may use his buffer again at once.
     payload.data[0] = 99;
-    await clock.settle(10, 1);
+    await clock.settle(30, 1);
     await Promise.all(done);
     expect(socket.written.map((bytes) => [bytes[0], bytes[8]])).toEqual([
       [1, 1],
@@ -144,7 +149,7 @@ describe('frames on their way out', () => {
     const { can, socket, clock } = await open();
     socket.results = new Array(9).fill(-ENOBUFS);
     const outcomes = Promise.allSettled(Array.from({ length: 300 }, (_, i) => can.send(outgoing(i))));
-    await clock.settle(400, 1);
+    await clock.settle(900, 1);
     const settled = await outcomes;
     expect(settled.filter(({ status }) => status === 'rejected').length).toBe(300 - 256 + 1);
     expect(socket.written.length).toBe(255);

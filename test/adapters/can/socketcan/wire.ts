@@ -1,7 +1,14 @@
 /** A kernel whose interface and frames a test makes up. */
 import { constants } from 'node:os';
 import { append, createBatch } from '../../../../adapters/can/frames.ts';
-import type { BusSocket, BusSocketOptions, CanKernel } from '../../../../adapters/can/socketcan/index.ts';
+import { ErrorCounts } from '../../../../adapters/can/socketcan/error-frames.ts';
+import type {
+  BusSocket,
+  BusSocketOptions,
+  CanKernel,
+  IdentifierFilter,
+} from '../../../../adapters/can/socketcan/index.ts';
+import { ERROR, SENT } from '../../../../agent/ports.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 
 const { EAGAIN } = constants.errno;
@@ -13,14 +20,30 @@ export class FakeSocket implements BusSocket {
   malformed = 0;
   readonly slots = 4;
   readonly batch = createBatch(4, 4 * 64);
+  readonly echoes: number[] = [];
+  oneShot = false;
+  /** Somebody on the bus acknowledges, so that what is written leaves at once. */
+  isHeard = true;
+  /** Identifiers of what was written and has not left, oldest first. */
+  readonly held: number[] = [];
+  /** Filters that were set since it was opened. */
+  readonly filters: (readonly IdentifierFilter[])[] = [];
+  filterResult = 0;
   readonly written: Uint8Array[] = [];
   /** What the next writes give; 16 when there is none left. */
   results: number[] = [];
   isClosed = false;
   reason: string | undefined;
   receives = 0;
-  readonly #queue: number[] = [];
+  readonly #queue: (number | { readonly echo: number })[] = [];
+  readonly #own: boolean;
+  readonly #errors: ErrorCounts;
   #ready: (() => void) | undefined;
+
+  constructor({ own, errors }: Pick<BusSocketOptions, 'own' | 'errors'> = { own: false, errors: new ErrorCounts() }) {
+    this.#own = own;
+    this.#errors = errors;
+  }
 
   /** As {@link arrive}, but nobody has been told of it yet. */
   hold(...what: readonly number[]): void {
@@ -30,6 +53,18 @@ export class FakeSocket implements BusSocket {
   /** Identifiers of frames that came, and negative numbers for errors in between. */
   arrive(...what: readonly number[]): void {
     this.hold(...what);
+    this.#tell();
+  }
+
+  /** The oldest frame that was held leaves. */
+  acknowledge(): void {
+    const echo = this.held.shift();
+    if (echo === undefined) return;
+    this.#queue.push({ echo });
+    this.#tell();
+  }
+
+  #tell(): void {
     const ready = this.#ready;
     this.#ready = undefined;
     ready?.();
@@ -42,19 +77,42 @@ export class FakeSocket implements BusSocket {
   receive(now: number): number {
     this.receives++;
     this.batch.count = 0;
-    if ((this.#queue[0] ?? 0) < 0) return this.#queue.shift() as number;
-    while (this.batch.count < this.slots) {
-      const [id] = this.#queue;
-      if (id === undefined || id < 0) break;
-      append(this.batch, now, id, 0, 0, Uint8Array.of(1), 1);
+    this.echoes.length = 0;
+    const [first] = this.#queue;
+    if (typeof first === 'number' && first < 0) return this.#queue.shift() as number;
+    let count = 0;
+    while (count < this.slots) {
+      const [next] = this.#queue;
+      if (next === undefined || (typeof next === 'number' && next < 0)) break;
       this.#queue.shift();
+      count++;
+      this.#deliver(next, now);
     }
-    return this.batch.count === 0 ? -EAGAIN : this.batch.count;
+    return count === 0 ? -EAGAIN : count;
+  }
+
+  #deliver(next: number | { readonly echo: number }, now: number): void {
+    if (typeof next === 'number') {
+      if ((next & ERROR) !== 0) this.#errors.count(next, 0);
+      append(this.batch, now, next, 0, 0, Uint8Array.of(1), 1);
+      return;
+    }
+    this.echoes.push(next.echo);
+    if (this.#own) append(this.batch, now, next.echo, 0, SENT, Uint8Array.of(1), 1);
+  }
+
+  filter(filters: readonly IdentifierFilter[]): number {
+    if (this.filterResult >= 0) this.filters.push(filters);
+    return this.filterResult;
   }
 
   write(bytes: Uint8Array, length: number): number {
     const result = this.results.shift() ?? length;
-    if (result >= 0) this.written.push(bytes.slice(0, length));
+    if (result < 0) return result;
+    this.written.push(bytes.slice(0, length));
+    this.held.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true));
+    // Nobody is told while the frame is being written.
+    if (this.isHeard) queueMicrotask(() => this.acknowledge());
     return result;
   }
 
@@ -78,11 +136,14 @@ export class FakeKernel implements CanKernel {
   readonly sockets: FakeSocket[] = [];
   readonly asked: BusSocketOptions[] = [];
   changed: (() => void) | undefined;
+  /** Whether somebody on the bus acknowledges when a socket is opened. */
+  isHeard = true;
 
   open(options: BusSocketOptions): BusSocket {
     this.asked.push(options);
     if (this.fault !== undefined) throw new VigieError('input.unreadable', this.fault, { where: options.interface });
-    const socket = new FakeSocket();
+    const socket = new FakeSocket(options);
+    socket.isHeard = this.isHeard;
     this.sockets.push(socket);
     return socket;
   }

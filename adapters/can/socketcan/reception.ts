@@ -1,0 +1,48 @@
+/** Which frames a bus's socket lets pass: those that are wanted, and for a while those that were sent. */
+import { VigieError } from '../../../protocol/errors.ts';
+import type { BusSocket } from './bus-socket.ts';
+import { filtersFor, type IdentifierFilter, passes } from './filters.ts';
+import { errorName } from './libc.ts';
+
+/** The kernel filters what comes back to the sender like any other frame. */
+export class Reception {
+  /** Of what is wanted; undefined: everything. */
+  readonly filters: readonly IdentifierFilter[] | undefined;
+  readonly #wanted: readonly (number | IdentifierFilter)[];
+  /** While frames are sent: their identifiers, and filters that let these pass as well. */
+  #widened: { readonly sent: readonly number[]; readonly filters: readonly IdentifierFilter[] } | undefined;
+
+  /** @throws VigieError `input.malformed` for an identifier that there cannot be */
+  constructor(wanted: Iterable<number | IdentifierFilter> | undefined) {
+    this.#wanted = [...(wanted ?? [])];
+    this.filters = wanted === undefined ? undefined : filtersFor(this.#wanted);
+  }
+
+  /**
+   * Lets frames with this identifier pass.
+   * @throws VigieError `command.actuation` when the kernel refuses
+   */
+  admit(socket: BusSocket, id: number, where: string): void {
+    if (this.filters === undefined || passes(this.#widened?.filters ?? this.filters, id)) return;
+    const sent = [...(this.#widened?.sent ?? []), id];
+    const filters = filtersFor([...this.#wanted, ...sent]);
+    const result = socket.filter(filters);
+    if (result < 0) {
+      const message = `nobody would tell whether a frame has left: the filters cannot be changed (${errorName(result)})`;
+      throw new VigieError('command.actuation', message, { where });
+    }
+    this.#widened = { sent, filters };
+  }
+
+  /** Lets only pass what is wanted: others may send often what was sent here once. */
+  narrow(socket: BusSocket): void {
+    if (this.#widened === undefined || this.filters === undefined) return;
+    // Where the kernel refuses more than what is wanted goes on coming, which does no harm.
+    if (socket.filter(this.filters) >= 0) this.#widened = undefined;
+  }
+
+  /** A socket was opened, with {@link filters}. */
+  reset(): void {
+    this.#widened = undefined;
+  }
+}

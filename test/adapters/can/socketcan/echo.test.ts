@@ -1,0 +1,352 @@
+/** Whether what was sent has left: echoes that come, come late, or never. */
+import { constants } from 'node:os';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LEAVING } from '../../../../adapters/can/socketcan/echo.ts';
+import { SocketCan, type SocketCanOptions } from '../../../../adapters/can/socketcan/index.ts';
+import { ERROR, SENT } from '../../../../agent/ports.ts';
+import { VirtualClock } from '../../../rig/clock.ts';
+import { MemoryLog } from '../../../rig/log.ts';
+import { FakeKernel } from './wire.ts';
+
+const { ENETDOWN, EINVAL } = constants.errno;
+const BUS_OFF = ERROR + 0x40;
+const RESTARTED = ERROR + 0x100;
+const outgoing = (id: number) => ({ bus: 'body', id, flags: 0, data: Uint8Array.of(1) });
+const refusal = (message: RegExp) => ({ code: 'command.actuation', message: expect.stringMatching(message) });
+
+async function open(options: Partial<SocketCanOptions> = {}) {
+  const kernel = new FakeKernel();
+  kernel.isHeard = false;
+  const clock = new VirtualClock();
+  const log = new MemoryLog();
+  const can = new SocketCan({ interface: 'can0', bus: 'body', clock, log, kernel: async () => kernel, ...options });
+  const received: (readonly [id: number, flags: number])[] = [];
+  await can.start(({ count, id, flags }) => {
+    for (let i = 0; i < count; i++) received.push([id[i] as number, flags[i] as number]);
+  });
+  const events = () => log.lines.map(({ event }) => event).filter((event) => event !== 'can.open');
+  return { can, kernel, clock, log, received, events, socket: kernel.socket };
+}
+
+/** Sends a frame that nobody acknowledges, and lets its time pass. */
+async function stick({ can, clock }: Awaited<ReturnType<typeof open>>, id: number): Promise<void> {
+  const refused = expect(can.send(outgoing(id))).rejects.toMatchObject(refusal(/has not left/));
+  await lapse(clock);
+  await refused;
+}
+
+/** Lets what was sent be written, and then a moment longer pass than a frame has for leaving. */
+async function lapse(clock: VirtualClock): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.settle(LEAVING + 1, LEAVING / 4);
+}
+
+describe('a frame that was sent', () => {
+  it('has been sent when it has left, and not when the kernel took it', async () => {
+    const { can, clock, socket, received, events } = await open();
+    let left = false;
+    const sent = can.send(outgoing(1)).then(() => {
+      left = true;
+    });
+    await clock.settle(200, 10);
+    expect([left, socket.held, can.health().counts['sent']]).toEqual([false, [1], 0]);
+    socket.acknowledge();
+    await sent;
+    expect(can.health().counts).toMatchObject({ sent: 1, overdue: 0, late: 0, frames: 0 });
+    expect([received, events()]).toEqual([[], []]);
+    await clock.settle(100);
+    expect(clock.pending).toBe(0);
+    await can.stop();
+  });
+
+  it('is refused when it has not left in time; others at once until it has, which is told of', async () => {
+    const rig = await open();
+    const { can, clock, socket, log, received } = rig;
+    await stick(rig, 0x12);
+    expect(clock.pending).toBe(0);
+    for (const id of [2, 3]) {
+      await expect(can.send(outgoing(id))).rejects.toMatchObject(
+        refusal(/^can0: frame 0x12 has not left for \d+ ms: the bus sleeps.*ip link set can0 down/),
+      );
+    }
+    expect(socket.held).toEqual([0x12]);
+    expect(can.health().counts).toMatchObject({ sent: 0, refused: 3, overdue: 1, late: 0 });
+    // Hours later the bus wakes.
+    clock.advance(7_200_000);
+    socket.acknowledge();
+    await clock.settle(30);
+    expect(can.health().counts).toMatchObject({ overdue: 1, late: 1 });
+    expect(log.lines.filter(({ event }) => event !== 'can.open')).toMatchObject([
+      { level: 'warn', event: 'can.overdue', fields: { interface: 'can0', frame: '0x12' } },
+      { level: 'warn', event: 'can.late', fields: { interface: 'can0', frame: '0x12', after: 7_200_251 } },
+    ]);
+    socket.isHeard = true;
+    const sent = can.send(outgoing(4));
+    await clock.settle(30);
+    await sent;
+    expect(socket.written.map((bytes) => bytes[0])).toEqual([0x12, 4]);
+    expect(received).toEqual([]);
+    await can.stop();
+  });
+
+  it('that waits its turn is refused with the one before', async () => {
+    const { can, clock, socket } = await open();
+    const outcomes = Promise.allSettled([1, 2, 3].map((id) => can.send(outgoing(id))));
+    await lapse(clock);
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(socket.written.length).toBe(1);
+    await can.stop();
+  });
+
+  it('has left when its echo came in time, though this process was held up', async () => {
+    const { can, clock, socket } = await open();
+    // In the middle of a turn, so that nobody is told of what comes.
+    socket.arrive(0x700);
+    const sent = can.send(outgoing(1));
+    await clock.settle(2, 2);
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.acknowledge();
+    clock.stall(5_000);
+    await sent;
+    expect(can.health().counts).toMatchObject({ sent: 1, overdue: 0 });
+    await can.stop();
+  });
+
+  it('may follow at once when the echo of the last has come and was not read yet', async () => {
+    const rig = await open();
+    const { can, clock, socket } = rig;
+    await stick(rig, 1);
+    socket.arrive(0x700);
+    socket.acknowledge();
+    socket.isHeard = true;
+    const sent = can.send(outgoing(2));
+    await clock.settle(5, 1);
+    await sent;
+    expect(can.health().counts).toMatchObject({ sent: 1, late: 1 });
+    await can.stop();
+  });
+
+  it('is forgotten by an interface that goes down', async () => {
+    const rig = await open();
+    const { can, kernel, clock, socket, events } = rig;
+    await stick(rig, 1);
+    socket.reason = 'the interface is down';
+    socket.arrive(-ENETDOWN);
+    kernel.isHeard = true;
+    await clock.settle(200);
+    const sent = can.send(outgoing(2));
+    await clock.settle(10, 1);
+    await sent;
+    expect(events()).toEqual(['can.overdue', 'can.waiting']);
+    await can.stop();
+  });
+
+  it('is refused with the reason when the interface goes down, or the source stops, before it has left', async () => {
+    const { can, kernel, clock, socket } = await open();
+    const down = expect(can.send(outgoing(1))).rejects.toMatchObject(refusal(/frame 0x1 had not left: .*is down/));
+    await clock.settle(1);
+    socket.reason = 'the interface is down';
+    kernel.changed?.();
+    await down;
+    await clock.settle(100);
+    const stopped = expect(can.send(outgoing(2))).rejects.toMatchObject(refusal(/0x2 had not left: stopped/));
+    await clock.settle(1);
+    await can.stop();
+    await stopped;
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is forgotten by a controller that is restarted after a bus-off', async () => {
+    const rig = await open();
+    const { can, clock, socket } = rig;
+    await stick(rig, 1);
+    socket.arrive(BUS_OFF);
+    await clock.settle(100);
+    await expect(can.send(outgoing(2))).rejects.toMatchObject(refusal(/0x1 has not left/));
+    socket.held.length = 0;
+    socket.arrive(RESTARTED);
+    socket.isHeard = true;
+    const sent = can.send(outgoing(3));
+    await clock.settle(10, 1);
+    await sent;
+    await can.stop();
+  });
+
+  it('is no longer on its way where the controller tries only once', async () => {
+    const { can, clock, socket, events } = await open();
+    socket.oneShot = true;
+    for (const id of [1, 2]) {
+      const refused = expect(can.send(outgoing(id))).rejects.toMatchObject(refusal(/was sent once and given up/));
+      await lapse(clock);
+      await refused;
+    }
+    expect(socket.written.length).toBe(2);
+    expect(can.health().counts).toMatchObject({ refused: 2, overdue: 0 });
+    expect(events()).toEqual([]);
+    await can.stop();
+  });
+
+  it.each(['dropped', 'interfaceDropped'] as const)(
+    'holds up no other when its echo may be among what the kernel could not deliver (%s)',
+    async (count) => {
+      const { can, clock, socket, events } = await open();
+      socket[count] = 5;
+      const refused = expect(can.send(outgoing(1))).rejects.toMatchObject(
+        refusal(/not known whether frame 0x1 has left/),
+      );
+      await clock.settle(1);
+      socket[count] = 6;
+      await lapse(clock);
+      await refused;
+      // An echo of a frame that is waited for no more is no other frame's.
+      const second = can.send(outgoing(2));
+      await clock.settle(1);
+      socket.acknowledge();
+      await clock.settle(10);
+      expect([events(), can.health().counts['sent']]).toEqual([['can.late'], 0]);
+      socket.acknowledge();
+      await second;
+      await can.stop();
+    },
+  );
+
+  it('comes back through filters that want others, as long as that is needed', async () => {
+    const { can, clock, socket, received } = await open({ identifiers: [0x123] });
+    socket.isHeard = true;
+    for (const id of [0x55, 0x123, 0x55, 0x66]) {
+      const sent = can.send(outgoing(id));
+      await clock.settle(10, 1);
+      await sent;
+    }
+    const filter = (id: number) => ({ id, mask: 0xc000_07ff });
+    expect(socket.filters).toEqual([
+      [filter(0x55), filter(0x123)],
+      [filter(0x55), filter(0x66), filter(0x123)],
+    ]);
+    await clock.settle(1_000, 100);
+    expect(socket.filters.length).toBe(2);
+    socket.arrive(0x123);
+    expect(socket.filters.slice(2)).toEqual([[filter(0x123)]]);
+    const again = can.send(outgoing(0x55));
+    await clock.settle(10, 1);
+    await again;
+    expect(socket.filters.length).toBe(4);
+    expect(received).toEqual([[0x123, 0]]);
+    await can.stop();
+  });
+
+  it('lets no overdue frame slip through narrowed filters unseen', async () => {
+    const rig = await open({ identifiers: [0x123] });
+    await stick(rig, 0x55);
+    rig.clock.advance(10_000);
+    rig.socket.arrive(0x123);
+    expect(rig.socket.filters.length).toBe(1);
+    rig.socket.acknowledge();
+    await rig.clock.settle(30);
+    expect(rig.socket.filters.length).toBe(2);
+    await rig.can.stop();
+  });
+
+  it('is not sent when nobody could tell whether it has left', async () => {
+    const { can, socket } = await open({ identifiers: [0x123] });
+    socket.filterResult = -EINVAL;
+    await expect(can.send(outgoing(0x55))).rejects.toMatchObject(refusal(/filters cannot be changed \(EINVAL\)/));
+    expect(socket.written).toEqual([]);
+    await can.stop();
+  });
+
+  it('is delivered where that is asked for, flagged', async () => {
+    const { can, socket, received } = await open({ own: true });
+    socket.isHeard = true;
+    await can.send(outgoing(1));
+    expect(received).toEqual([[1, SENT]]);
+    await can.stop();
+  });
+});
+
+type Step = { readonly kind: 'send' | 'echo' | 'heard' | 'down' | 'up' | 'restart' } | { readonly pass: number };
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant<Step>({ kind: 'send' }) },
+    { weight: 3, arbitrary: fc.constant<Step>({ kind: 'echo' }) },
+    { weight: 4, arbitrary: fc.record({ pass: fc.constantFrom(0, 1, 5, 60, LEAVING - 1, LEAVING, LEAVING + 30) }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<Step>({ kind: 'heard' }, { kind: 'down' }, { kind: 'up' }, { kind: 'restart' }),
+    },
+  ),
+  { maxLength: 40 },
+);
+
+describe('whatever the order of echoes, refusals and restarts', () => {
+  it('at most one frame is on its way, each send ends, and what has left late is counted', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (order) => {
+        const { can, kernel, clock } = await open();
+        const resolved: number[] = [];
+        const rejected: number[] = [];
+        const acknowledged: number[] = [];
+        let id = 0;
+        const setDown = (reason: string | undefined): void => {
+          kernel.fault = reason;
+          kernel.socket.reason = reason;
+        };
+        for (const step of order) {
+          const { socket } = kernel;
+          if ('pass' in step) await clock.settle(step.pass, 60);
+          else if (step.kind === 'send') {
+            const sent = ++id;
+            can.send(outgoing(sent)).then(
+              () => resolved.push(sent),
+              () => rejected.push(sent),
+            );
+          } else if (step.kind === 'echo') {
+            acknowledged.push(...socket.held.slice(0, 1));
+            socket.acknowledge();
+          } else if (step.kind === 'heard') socket.arrive(0x700);
+          else if (step.kind === 'up') {
+            setDown(undefined);
+            kernel.changed?.();
+          } else if (step.kind === 'down') {
+            // What it held is discarded, and what is written now is refused.
+            socket.held.length = 0;
+            socket.results = [-ENETDOWN];
+            setDown('the interface is down');
+            socket.arrive(-ENETDOWN);
+          } else if (kernel.fault === undefined) {
+            socket.arrive(BUS_OFF);
+            await clock.settle(30);
+            socket.held.length = 0;
+            socket.arrive(RESTARTED);
+          }
+          await new Promise((resolve) => setImmediate(resolve));
+          expect(kernel.socket.held.length).toBeLessThanOrEqual(1);
+        }
+        // In the end everybody is awake.
+        setDown(undefined);
+        await clock.settle(6_000, 500);
+        const { socket } = kernel;
+        acknowledged.push(...socket.held.slice(0, 1));
+        socket.acknowledge();
+        kernel.isHeard = true;
+        socket.isHeard = true;
+        socket.results = [];
+        await clock.settle(LEAVING * 2, 10);
+        const last = can.send(outgoing(0x7ff));
+        await clock.settle(100, 10);
+        await last;
+        expect(resolved.length + rejected.length).toBe(id);
+        expect([...resolved].sort((a, b) => a - b)).toEqual(resolved);
+        const { sent, refused, late } = can.health().counts;
+        expect([sent, refused]).toEqual([resolved.length + 1, rejected.length]);
+        expect(resolved.every((frame) => acknowledged.includes(frame))).toBe(true);
+        expect(late).toBe(acknowledged.filter((frame) => !resolved.includes(frame)).length);
+        await can.stop();
+        expect(clock.pending).toBe(0);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
