@@ -10,6 +10,12 @@ import type { BusSocket } from './bus-socket.ts';
  */
 export const LEAVING = 250;
 
+/**
+ * The same for a controller that tries once, ms: no sooner or later than the bus is free for the first time, which takes
+ * a frame's time.
+ */
+export const TRYING = 100;
+
 export interface EchoOptions {
   /** Name of the interface. */
   readonly where: string;
@@ -27,7 +33,7 @@ interface Outstanding {
   /** Monotonic ms. */
   readonly since: number;
   /** Ends what waits for it; undefined: nobody does any more, it is overdue. */
-  settle: ((error?: VigieError) => void) | undefined;
+  settle: ((outcome: boolean | VigieError) => void) | undefined;
 }
 
 /**
@@ -61,20 +67,21 @@ export class EchoWatch {
   }
 
   /**
-   * Resolves when the frame that was just written has left; to be called only where {@link check} did not throw.
+   * Resolves when the frame that was just written has left, and with false when the controller has tried it once and keeps
+   * it no more; to be called only where {@link check} did not throw.
    * @param losses what {@link lossesOf} gave before it was written
-   * @throws VigieError `command.actuation` when it has not left in time, or will not any more
+   * @throws VigieError `command.actuation` when it has not left in time, or nobody can tell
    */
-  left(id: number, socket: BusSocket, losses: number): Promise<void> {
+  left(id: number, socket: BusSocket, losses: number): Promise<boolean> {
     const { clock } = this.#options;
     return new Promise((resolve, reject) => {
       const frame: Outstanding = { id, since: clock.monotonic(), settle: undefined };
-      const cancel = clock.after(LEAVING, () => this.#expire(frame, socket, losses));
-      frame.settle = (error) => {
+      const cancel = clock.after(socket.oneShot ? TRYING : LEAVING, () => this.#expire(frame, socket, losses));
+      frame.settle = (outcome) => {
         frame.settle = undefined;
         cancel();
-        if (error === undefined) resolve();
-        else reject(error);
+        if (typeof outcome === 'boolean') resolve(outcome);
+        else reject(outcome);
       };
       this.#frame = frame;
       this.#options.written();
@@ -90,7 +97,7 @@ export class EchoWatch {
     }
     this.#frame = undefined;
     if (frame.settle === undefined) this.#cameLate(id, { after: Math.round(this.#age(frame)) });
-    else frame.settle();
+    else frame.settle(true);
   }
 
   /** Nothing that was written is left in interface and controller, or nobody can tell any more. */
@@ -100,19 +107,24 @@ export class EchoWatch {
     frame?.settle?.(this.#error(`frame ${nameOf(frame.id)} had not left: ${reason}`));
   }
 
+  /** For a frame that the controller has given up however often it was tried. */
+  unheard(id: number): VigieError {
+    return this.#error(`frame ${nameOf(id)} has not left and was given up (one-shot): ${UNHEARD}`);
+  }
+
   #expire(frame: Outstanding, socket: BusSocket, losses: number): void {
     // The process may have been held up for longer than the frame was.
     this.#options.look();
     if (this.#frame !== frame) return;
     const name = nameOf(frame.id);
-    if (socket.oneShot) {
-      this.#frame = undefined;
-      frame.settle?.(this.#error(`frame ${name} was sent once and given up: ${UNHEARD} (one-shot)`));
-    } else if (lossesOf(socket) !== losses) {
+    if (lossesOf(socket) !== losses) {
       // The echo may be among what was dropped, and what filled the queue says that the bus talks.
       this.#frame = undefined;
       const message = `it is not known whether frame ${name} has left: the kernel dropped what was received meanwhile`;
       frame.settle?.(this.#error(message));
+    } else if (socket.oneShot) {
+      this.#frame = undefined;
+      frame.settle?.(false);
     } else {
       this.overdue++;
       const { where, log } = this.#options;

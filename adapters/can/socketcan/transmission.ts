@@ -12,6 +12,12 @@ const { ENOBUFS, EAGAIN, EINTR, EMSGSIZE, EINVAL, ENETDOWN, ENXIO, ENODEV } = co
 /** Waits before a frame that the full queue refused is tried again, ms; a quarter of a second in all. */
 const RETRIES = [1, 2, 4, 8, 16, 32, 64, 123];
 
+/**
+ * Times that a frame is sent which a controller in one-shot mode gives up. It does so too when a frame of others with a
+ * higher priority begins at the same moment, as on a busy bus many do.
+ */
+const TRIES = 3;
+
 /** Frames that may wait for their turn; who sends without waiting for the answer would fill the memory. */
 const LONGEST_QUEUE = 256;
 
@@ -53,7 +59,7 @@ export class Transmitter {
   sent = 0;
   /** Frames that were given up. */
   refused = 0;
-  /** Times that a frame found the queue full. */
+  /** Times that a frame found the queue full, or was given up by a controller that tries once, and was written again. */
   retries = 0;
   readonly #clock: Clock;
   readonly #where: string;
@@ -96,6 +102,7 @@ export class Transmitter {
 
   async #put(frame: OutgoingFrame): Promise<void> {
     try {
+      let attempts = 0;
       for (let tried = 0; ; tried++) {
         this.#echoes.check();
         const size = encodeFrame(frame, this.#bytes);
@@ -103,8 +110,11 @@ export class Transmitter {
         const losses = lossesOf(socket);
         const result = this.#write(socket, frame, size);
         if (result >= 0) {
-          await this.#echoes.left(frame.id, socket, losses);
-          break;
+          if (await this.#echoes.left(frame.id, socket, losses)) break;
+          attempts++;
+          if (attempts >= TRIES) throw this.#echoes.unheard(frame.id);
+          this.retries++;
+          continue;
         }
         const wait = RETRIES[tried];
         const full = result === -ENOBUFS || result === -EAGAIN || result === -EINTR;

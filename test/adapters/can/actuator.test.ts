@@ -100,6 +100,33 @@ describe('a bus that sleeps', () => {
     expect(sent.map(({ at }) => at)).toEqual([0, 950, 1_850, 2_750, 3_650, 4_550]);
   });
 
+  test('is asked to wake up for as long as the profile says, though nobody acknowledges at first', async () => {
+    const { clock } = rig();
+    const attempts: number[] = [];
+    let isHeard = false;
+    const sender = {
+      send: async () => {
+        attempts.push(clock.monotonic());
+        if (!isHeard) throw new VigieError('command.actuation', 'nobody acknowledges');
+      },
+    };
+    const actuator = new FrameActuator(commands, [{ database }], sender, clock);
+    const refused = expect(actuator.actuate('wakeUp.wake')).rejects.toMatchObject({ code: 'command.actuation' });
+    await clock.settle(1_000, 50);
+    await refused;
+    expect(attempts).toHaveLength(10);
+    const woken = actuator.actuate('wakeUp.wake');
+    await clock.settle(500, 50);
+    isHeard = true;
+    await clock.settle(600, 50);
+    await woken;
+    expect(attempts).toHaveLength(20);
+    // A command is another matter: it must not be carried out late.
+    isHeard = false;
+    await expect(actuator.actuate('doors.lock')).rejects.toMatchObject({ code: 'command.actuation' });
+    expect(attempts).toHaveLength(21);
+  });
+
   test('is not woken by what this unit sends, nor by what its controller reports', async () => {
     const { activity, hear } = rig();
     hear('drive', 'own');

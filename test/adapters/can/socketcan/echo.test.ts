@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEAVING } from '../../../../adapters/can/socketcan/echo.ts';
+import { LEAVING, TRYING } from '../../../../adapters/can/socketcan/echo.ts';
 import { SocketCan, type SocketCanOptions } from '../../../../adapters/can/socketcan/index.ts';
 import { ERROR, SENT } from '../../../../agent/ports.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
@@ -176,14 +176,25 @@ describe('a frame that was sent', () => {
   it('is no longer on its way where the controller tries only once', async () => {
     const { can, clock, socket, events } = await open();
     socket.oneShot = true;
+    const written = () => socket.written.map((bytes) => bytes[0]);
     for (const id of [1, 2]) {
-      const refused = expect(can.send(outgoing(id))).rejects.toMatchObject(refusal(/was sent once and given up/));
+      const refused = expect(can.send(outgoing(id))).rejects.toMatchObject(refusal(/given up \(one-shot\)/));
+      await lapse(clock);
       await lapse(clock);
       await refused;
     }
-    expect(socket.written.length).toBe(2);
-    expect(can.health().counts).toMatchObject({ refused: 2, overdue: 0 });
-    expect(events()).toEqual([]);
+    expect(written()).toEqual([1, 1, 1, 2, 2, 2]);
+    expect(can.health().counts).toMatchObject({ refused: 2, overdue: 0, retries: 4 });
+    // Another frame was quicker than the first attempt.
+    const sent = can.send(outgoing(3));
+    await clock.settle(TRYING, 20);
+    socket.held.length = 0;
+    await clock.settle(TRYING, 20);
+    socket.acknowledge();
+    await clock.settle(5);
+    await sent;
+    expect(written().slice(6)).toEqual([3, 3]);
+    expect([events(), can.health().counts['sent']]).toEqual([[], 1]);
     await can.stop();
   });
 
