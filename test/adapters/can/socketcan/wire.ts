@@ -56,12 +56,12 @@ export class FakeSocket implements BusSocket {
     this.#tell();
   }
 
-  /** The oldest frame that was held leaves. */
-  acknowledge(): void {
+  /** The oldest frame that was held leaves; with `told` false nobody has been told of it yet. */
+  acknowledge(told = true): void {
     const echo = this.held.shift();
     if (echo === undefined) return;
     this.#queue.push({ echo });
-    this.#tell();
+    if (told) this.#tell();
   }
 
   #tell(): void {
