@@ -127,7 +127,7 @@ export class FrameActuator implements Actuator {
     const { bus = '', every, for: duration } = command.send;
     const messages = messagesOf(command.send.signals, parameters);
     const repetitions = Math.max(1, Math.ceil(duration / every));
-    let unheard: VigieError | undefined;
+    const begun = this.#clock.monotonic();
     let heard = false;
     for (let sent = 0; sent < repetitions * messages.length; sent++) {
       if (sent > 0) await new Promise<void>((resolve) => this.#clock.after(every, resolve));
@@ -138,14 +138,13 @@ export class FrameActuator implements Actuator {
         heard = true;
       } catch (error) {
         // Whoever is being woken acknowledges nothing at first.
-        if (action === WAKE && error instanceof VigieError && error.code === 'command.actuation') {
-          unheard = error;
-          continue;
-        }
+        const mayWake = action === WAKE && error instanceof VigieError && error.code === 'command.actuation';
+        const isLast = sent === repetitions * messages.length - 1 || this.#clock.monotonic() - begun >= duration;
+        if (mayWake && !isLast) continue;
+        if (mayWake && heard) return;
         throw sent > 0 && error instanceof VigieError ? new BrokenOff(error) : error;
       }
     }
-    if (unheard !== undefined && !heard) throw unheard;
   }
 
   #frame({ send, protection, counter }: Prepared, values: SignalValues): ReturnType<MessageCodec['encode']> {
