@@ -1,4 +1,5 @@
 /** All checks; runs as root in a kernel with CAN, see index.ts. The argument is how long the load check lasts, seconds. */
+import { diagnostics } from './diagnostics.ts';
 import { leaving } from './leaving.ts';
 import { loadChecks } from './load.ts';
 import { reading } from './reading.ts';
@@ -9,6 +10,7 @@ import { sending } from './sending.ts';
 await runChecks({
   ...reading,
   ...sending,
+  ...diagnostics,
   ...recovery,
   ...leaving,
   ...loadChecks(Number(process.argv[2] ?? 5)),
