@@ -26,13 +26,12 @@ import { Ledger } from './remotes/ledger.ts';
 import type { Requests } from './remotes/requests.ts';
 import { trustAffair } from './remotes/trust.ts';
 import { Status } from './status.ts';
+import { RecorderTurns } from './turns.ts';
 
 /** Recorders look around this often, ms, */
 const TICK = 1_000;
 /** and this often in a unit that sleeps. */
 const SLEEPING_TICK = 600_000;
-/** So long recorders wait until they are asked, after a commit of commands alone, ms; shorter than a group takes. */
-const SPARED = 50;
 /** At the end the last acknowledgements are waited for this long, ms. */
 const FAREWELL = 3_000;
 /** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
@@ -55,6 +54,7 @@ export class Agent implements LinkEvents {
   readonly #clockWatch: ClockWatch;
   readonly #pipeline: Pipeline;
   readonly #recollection: Recollection;
+  readonly #turns: RecorderTurns;
   readonly #inbox: Inbox;
   readonly #callbacks: Callbacks;
   readonly #power: PowerStates;
@@ -65,8 +65,6 @@ export class Agent implements LinkEvents {
   #startedAt = 0;
   /** Monotonic ms of the last hello. */
   #helloAt = 0;
-  /** What had been made when the recorders were asked last, and since when (monotonic ms) that is owed to them. */
-  #asked: { remote: number; other: number; owed: number | undefined } = { remote: 0, other: 0, owed: undefined };
   /** Batches of frames and ticks that a defect kept from being worked off to the end. */
   faults = 0;
 
@@ -88,7 +86,6 @@ export class Agent implements LinkEvents {
       stepped: (by) => this.status.stepped(by),
     });
     const { status } = this;
-    const { batch } = options;
     const channels = this.#channels;
     const audience = new Audience(clock);
     this.#pipeline = pipeline({
@@ -101,11 +98,12 @@ export class Agent implements LinkEvents {
       log,
       tell: (event) => this.#tell(event),
       deflate,
-      batch,
+      batch: options.batch,
       patience: audience.patience,
     });
     this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
     this.#recollection.recall(ports.memory);
+    this.#turns = new RecorderTurns(clock);
     this.#mapping.resume();
     this.#pipeline.monitors.recall(ports.memory, clock.now());
     const monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
@@ -322,30 +320,13 @@ export class Agent implements LinkEvents {
   }
 
   *#states(): Generator<readonly [key: string, value: unknown]> {
-    if (this.#commandsAlone()) this.#outbox.checkpoint();
+    if (!this.#stopping && this.#turns.spared(this.#outbox.made)) this.#outbox.checkpoint();
     else yield* this.#recollection.states();
     yield* this.#pipeline.monitors.states();
     yield* this.monitors.states();
     yield* this.#callbacks.states();
     yield* this.#power.states();
     yield* this.#inbox.states();
-  }
-
-  /**
-   * A commit of states of commands, and no other message, says of the recorders what the one before said: that is
-   * consistent, and the answer need not wait until they are asked. Their turn comes with a group of its own, soon.
-   */
-  #commandsAlone(): boolean {
-    const { remote, other } = this.#outbox.made;
-    const now = this.#ports.clock.monotonic();
-    const asked = this.#asked;
-    const alone = !this.#stopping && other === asked.other && remote > asked.remote;
-    if (alone && now - (asked.owed ?? now) < SPARED) {
-      this.#asked.owed ??= now;
-      return true;
-    }
-    this.#asked = { remote, other, owed: undefined };
-    return false;
   }
 
   /** An event goes to its receivers and to the cloud, in one commit. */

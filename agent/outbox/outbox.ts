@@ -11,7 +11,7 @@ import {
 import { upTopic } from '../../protocol/topics.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { Gaps } from './gaps.ts';
-import { type Queued, SendQueue, type Taken } from './queue.ts';
+import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
 const GROUP = 100;
@@ -19,13 +19,6 @@ const GROUP = 100;
 const RETRY = 5_000;
 /** Key of what was given up in {@link Memory}. */
 const GAPS = 'gaps';
-/** A message that is in no commit yet, and what becomes of it then. */
-interface Uncommitted {
-  readonly queued: Queued;
-  readonly place: 'first' | 'held' | 'line';
-  readonly durable: boolean;
-}
-
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
 

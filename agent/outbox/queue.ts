@@ -9,6 +9,13 @@ export interface Taken extends Queued {
   readonly held: boolean;
 }
 
+/** A message that is in no commit yet, and what becomes of it then. */
+export interface Uncommitted {
+  readonly queued: Queued;
+  readonly place: 'first' | 'held' | 'line';
+  readonly durable: boolean;
+}
+
 /** Sequence numbers, ascending, with the index of the first that is not yet taken, so that taking costs nothing. */
 interface Line {
   numbers: number[];
