@@ -134,7 +134,7 @@ describe('decode', () => {
       })),
     );
     expect(err).toMatch(/two\.nmea:2: error: the checksum is 00/);
-    expect(err).toMatch(/two\.nmea: 1 broken sentences were left out/);
+    expect(err).toMatch(/two\.nmea: 1 broken sentence was left out/);
     expect((await printed(path, 'text')).out[0]).toBe(
       '2020-01-01T00:00:00.000Z 2D 48.1173000 11.5000000 18.5 km/h 84.4°',
     );

@@ -99,11 +99,16 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         if (state.slow > 0) await new Promise<void>((resolve) => clock.after(state.slow, resolve));
       };
       const store: { data: LedgerData; memory: Map<string, unknown> } = { data: disk().data, memory: new Map() };
-      const sent: { payload: Uint8Array; id: string; genuine: boolean; at: number; expires: number }[] = [];
+      const sent: { payload: Uint8Array; id: string; genuine: boolean; ago: () => number; expires: number }[] = [];
       const published: RemoteReport[] = [];
       /** By run of the agent and name; what one command may do is done at most once over all runs. */
-      const done: { action: string; at: number; id: string | undefined }[] = [];
+      const done: { action: string; at: number; ago: () => number; id: string | undefined }[] = [];
       let theft: NonNullable<Setting['theft']> | undefined;
+      /** Tells how long ago now was, whatever becomes of the clock, ms. */
+      const since = (): (() => number) => {
+        const began = clock.monotonic();
+        return () => clock.monotonic() - began;
+      };
       /** What the commits had at the last start but one, and the commands of which they may have lost the end. */
       let earlier = new Map<string, unknown>();
       const forgotten = new Set<string>();
@@ -118,8 +123,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         const corrupt = damage === 'file';
         if (damage === 'commits') {
           for (const { id } of onDisk().unfinished()) forgotten.add(id);
-          for (const { id } of sent.filter(({ at }) => at > clock.now() - RECENT)) forgotten.add(id);
-          for (const { id, at } of done) if (id !== undefined && at > clock.now() - RECENT) forgotten.add(id);
+          for (const { id, ago } of [...sent, ...done]) if (id !== undefined && ago() < RECENT) forgotten.add(id);
           store.memory = earlier;
         }
         earlier = structuredClone(store.memory);
@@ -166,7 +170,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             const own = under.find(
               (record) => record.status === 'SentToVehicle' && record.action.split(',').includes(action),
             );
-            done.push({ action, at: clock.now(), id: own?.id });
+            done.push({ action, at: clock.now(), ago: since(), id: own?.id });
             actuations++;
             await spend();
           },
@@ -233,7 +237,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             const [kind, body] = wishes[next.wish] as (typeof wishes)[number];
             const command = commandOf(clock, kind, body, { expires: clock.now() + next.valid });
             const payload = next.forged ? signed(command, stranger.privateKey) : signed(command);
-            sent.push({ payload, id: command.id, genuine: !next.forged, at: clock.now(), expires: command.expires });
+            sent.push({ payload, id: command.id, genuine: !next.forged, ago: since(), expires: command.expires });
             void run.car.remotes.receive(payload);
             break;
           }
