@@ -229,6 +229,8 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         left = Number.POSITIVE_INFINITY;
         run = start(damage);
         await pass(1_000);
+        // The agent greets the cloud: a commit of its own.
+        for (const [key, value] of run.car.remotes.states()) store.memory.set(key, structuredClone(value));
         cuts++;
       };
       for (const next of steps) {
@@ -251,6 +253,8 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             break;
           case 'step':
             clock.step(next.ms);
+            // As the agent does that notices it.
+            run.car.status.stepped(next.ms);
             break;
           case 'speed':
             state.speed = next.kmh;
