@@ -1,9 +1,10 @@
 /** What was begun and not brought to its end: the car says whether it has obeyed. */
 import { expect, test } from 'vitest';
 import { BrokenOff } from '../../../agent/actuators.ts';
+import { Ledger } from '../../../agent/remotes/ledger.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
-import { carOf } from './rig.ts';
+import { carOf, disk } from './rig.ts';
 
 const off = new VigieError('command.actuation', 'the bus is off');
 const drives = new VigieError('command.vehicleInUse', 'it drives');
@@ -59,5 +60,7 @@ test('an agent that stops lets nothing more be sent, and leaves it to the next s
   car.clock.after(350, () => car.remotes.stop());
   await car.order('Doors', { state: 'Locked' });
   expect(frames).toHaveLength(3);
-  expect(car.document.data.actions).toMatchObject([{ status: 'SentToVehicle' }]);
+  const next = new Ledger(disk());
+  next.recall({ recall: (key) => car.memory.get(key) });
+  expect(next.unfinished()).toMatchObject([{ status: 'SentToVehicle' }]);
 });
