@@ -161,8 +161,8 @@ export class Ledger {
     for (const id of untold) this.#untold.add(id);
     const actions = new Map([...copy.actions, ...mine.actions].map((action) => [action.id, action]));
     if (newer === copy) for (const action of copy.actions) actions.set(action.id, action);
-    const { doubtful: _made, ...sure } = newer;
-    this.#data = { ...sure, counters: united(mine.counters, copy.counters), actions: [...actions.values()] };
+    // Whether it is doubtful, too, is what the newer one says: a file that lost nothing newer than the copy is made up for.
+    this.#data = { ...newer, counters: united(mine.counters, copy.counters), actions: [...actions.values()] };
   }
 
   /** Something was lost: to be written down, before anything else is, that it was. */

@@ -121,6 +121,22 @@ describe('a damaged file', () => {
     expect((await car.order('Doors', { state: 'Locked' })).at(-1)).toBe('Success');
   });
 
+  test('stays doubtful over starts that do not know the time, however much is committed meanwhile', async () => {
+    const before = carOf();
+    const { clock } = before;
+    const old = signed(commandOf(clock, 'Doors', { state: 'Locked' }, { expires: clock.now() + 3_600_000 }));
+    await before.give(old);
+    const memory = new Map<string, unknown>();
+    const unknown = carOf({ clock, memory, document: disk(undefined, 1), quality: 'none' });
+    await unknown.remotes.resume();
+    for (const [key, value] of unknown.remotes.states()) memory.set(key, structuredClone(value));
+    const car = carOf({ clock, memory, document: disk(unknown.document.data) });
+    await car.remotes.resume();
+    await car.give(old);
+    expect(car.reports).toEqual([]);
+    expect(car.actuated).toEqual([]);
+  });
+
   test('without a copy: what was issued before is not answered, also after the next start', async () => {
     const before = carOf();
     const { clock } = before;

@@ -77,6 +77,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Readings hold for five seconds, and the look at them is a second apart, ms. */
 const SILENCE = 7_000;
 
+/** Clocks of sender and car may differ by this much, ms (docs/commands.md). */
+const SKEW = 300_000;
 /** Within this before the commits were lost a command may have ended without the file knowing, ms. */
 const RECENT = 100_000;
 
@@ -99,7 +101,14 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         if (state.slow > 0) await new Promise<void>((resolve) => clock.after(state.slow, resolve));
       };
       const store: { data: LedgerData; memory: Map<string, unknown> } = { data: disk().data, memory: new Map() };
-      const sent: { payload: Uint8Array; id: string; genuine: boolean; ago: () => number; expires: number }[] = [];
+      const sent: {
+        payload: Uint8Array;
+        id: string;
+        genuine: boolean;
+        ago: () => number;
+        issued: number;
+        expires: number;
+      }[] = [];
       const published: RemoteReport[] = [];
       /** By run of the agent and name; what one command may do is done at most once over all runs. */
       const done: { action: string; at: number; ago: () => number; id: string | undefined }[] = [];
@@ -157,9 +166,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
               appended.push(body as RemoteReport);
               await spend();
               if (!alive) await never;
-              published.push(...appended.splice(0));
-              for (const [key, value] of car.remotes.states()) store.memory.set(key, structuredClone(value));
-              theft = car.stolen();
+              commit();
               await spend();
             },
           },
@@ -175,6 +182,11 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             await spend();
           },
         });
+        const commit = (): void => {
+          published.push(...appended.splice(0));
+          for (const [key, value] of car.remotes.states()) store.memory.set(key, structuredClone(value));
+          theft = car.stolen();
+        };
         // What is thrown in an actuator is a failure of the bus to the agent: breaches are noted, and counted at the end.
         const check = (action: string): void => {
           const limits: Record<string, number> = {
@@ -208,6 +220,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         return {
           car,
           say,
+          commit,
           resumed,
           die: () => {
             alive = false;
@@ -230,7 +243,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         run = start(damage);
         await pass(1_000);
         // The agent greets the cloud: a commit of its own.
-        for (const [key, value] of run.car.remotes.states()) store.memory.set(key, structuredClone(value));
+        run.commit();
         cuts++;
       };
       for (const next of steps) {
@@ -239,7 +252,14 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             const [kind, body] = wishes[next.wish] as (typeof wishes)[number];
             const command = commandOf(clock, kind, body, { expires: clock.now() + next.valid });
             const payload = next.forged ? signed(command, stranger.privateKey) : signed(command);
-            sent.push({ payload, id: command.id, genuine: !next.forged, ago: since(), expires: command.expires });
+            sent.push({
+              payload,
+              id: command.id,
+              genuine: !next.forged,
+              ago: since(),
+              issued: command.issued,
+              expires: command.expires,
+            });
             void run.car.remotes.receive(payload);
             break;
           }
@@ -279,7 +299,8 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             state.slow = next.ms;
             break;
           case 'damage':
-            await restart(next.what);
+            // Of a clock that was set back by more than what it and the sender's may differ by, nothing is promised.
+            await restart(sent.every(({ issued }) => issued <= clock.now() + SKEW) ? next.what : 'file');
             break;
         }
         run.say();
