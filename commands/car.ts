@@ -17,6 +17,7 @@ import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
+import { beginning, type End, quietly } from './ends.ts';
 import type { InterfaceOptions } from './interface.ts';
 import type { CarService } from './service.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
@@ -70,32 +71,13 @@ export interface Car {
   stop(): Promise<void>;
 }
 
-type End = () => Promise<unknown>;
-
 /**
  * Builds the adapters around one agent and starts them: first the records, then the link, then the sources. Where that
  * fails, whatever was begun is ended before it rejects: two agents in one directory of records would ruin it.
  */
 export async function startCar(options: CarOptions): Promise<Car> {
-  /** What has begun, the last first. */
-  const ends: End[] = [];
-  const stop = async (): Promise<void> => {
-    for (const end of ends.splice(0)) await quietly(end, options.log);
-  };
-  try {
-    return { ...(await begin(options, ends)), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-}
-
-async function quietly(end: End, log: Log): Promise<void> {
-  try {
-    await end();
-  } catch (error) {
-    log.error('while stopping', { error: (error as Error).message });
-  }
+  const { begun, stop } = await beginning(options.log, (ends) => begin(options, ends));
+  return { ...begun, stop };
 }
 
 /** Puts before `ends` how to end each thing that it begins. */

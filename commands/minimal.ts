@@ -9,6 +9,7 @@ import type { Log } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type Boots, countBoot } from './directory.ts';
+import { beginning, type End } from './ends.ts';
 import type { Service } from './service.ts';
 import { version } from './version.ts';
 
@@ -28,24 +29,12 @@ export interface MinimalParts {
  * the broker are refused with; nothing is left open then
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
-  /** What has begun, the last first. */
-  const ends: (() => Promise<void>)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const end of ends.splice(0)) {
-      await end().catch((error: Error) => parts.log.error('while stopping', { error: error.message }));
-    }
-  };
-  try {
-    await begin(parts, ends);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const { stop } = await beginning(parts.log, (ends) => begin(parts, ends));
   return stop;
 }
 
 /** Puts before `ends` how to end each thing that it begins. */
-async function begin(parts: MinimalParts, ends: (() => Promise<void>)[]): Promise<void> {
+async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, outbox, profile } = configuration;
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });

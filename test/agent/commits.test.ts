@@ -1,12 +1,11 @@
 /** What goes to disk with the states of a command, and what soon after. */
 import { expect, test } from 'vitest';
-import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
-import type { OutboxStore } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { downTopic } from '../../protocol/topics.ts';
 import { VirtualClock } from '../rig/clock.ts';
+import { committingStore } from '../rig/committing-store.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { commandOf, signed, VIN, verifierOf } from './remotes/rig.ts';
@@ -15,19 +14,7 @@ import { commandOf, signed, VIN, verifierOf } from './remotes/rig.ts';
 async function setUp() {
   const clock = new VirtualClock();
   const memory = new KeptMemory();
-  const inner = memoryOutboxStore();
-  const store: OutboxStore = {
-    entries: () => inner.entries(),
-    reference: (priority, seq) => inner.reference(priority, seq),
-    load: (priority, seq) => inner.load(priority, seq),
-    nextSeq: (priority) => inner.nextSeq(priority),
-    get bytes() {
-      return inner.bytes;
-    },
-    append: (entry) => inner.append(entry),
-    acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
-    commit: async () => memory.commit(),
-  };
+  const store = committingStore(async () => memory.commit());
   const agent = new Agent(
     {
       name: 'test',

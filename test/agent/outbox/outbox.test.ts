@@ -7,6 +7,7 @@ import { classOf } from '../../../protocol/classes.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Body, Kind } from '../../../protocol/schema/message.ts';
 import { VirtualClock } from '../../rig/clock.ts';
+import { committingStore } from '../../rig/committing-store.ts';
 import { WireLink } from '../../rig/link.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
@@ -20,18 +21,8 @@ const remote = (id: string): Body<'remote'> => ({ remoteActionId: id, type: 'Doo
 /** A store whose commits wait for the test, as a slow or failing disk makes them. */
 function gatedStore(inner = memoryOutboxStore()) {
   const gates: { open: () => void; fail: (error: Error) => void }[] = [];
-  const store: OutboxStore = {
-    entries: () => inner.entries(),
-    reference: (priority, seq) => inner.reference(priority, seq),
-    load: (priority, seq) => inner.load(priority, seq),
-    nextSeq: (priority) => inner.nextSeq(priority),
-    get bytes() {
-      return inner.bytes;
-    },
-    append: (entry) => inner.append(entry),
-    acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
-    commit: () => new Promise<void>((resolve, reject) => gates.push({ open: resolve, fail: reject })),
-  };
+  const commit = () => new Promise<void>((resolve, reject) => gates.push({ open: resolve, fail: reject }));
+  const store = committingStore(commit, inner);
   return { store, gates };
 }
 

@@ -1,0 +1,18 @@
+/** An outbox in memory that counts as one on a disk: its commits are the test's to make. */
+import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import type { OutboxStore } from '../../agent/ports.ts';
+
+export function committingStore(commit: () => Promise<void>, inner: OutboxStore = memoryOutboxStore()): OutboxStore {
+  return {
+    entries: () => inner.entries(),
+    reference: (priority, seq) => inner.reference(priority, seq),
+    load: (priority, seq) => inner.load(priority, seq),
+    nextSeq: (priority) => inner.nextSeq(priority),
+    get bytes() {
+      return inner.bytes;
+    },
+    append: (entry) => inner.append(entry),
+    acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
+    commit,
+  };
+}
