@@ -11,6 +11,7 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import { downTopic } from '../../protocol/topics.ts';
 import { decodeWatch, encodeWatch } from '../../protocol/watch.ts';
+import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
 
@@ -25,16 +26,11 @@ function setUp() {
   const warnings: string[] = [];
   const paths = ['kinetic.speed', 'lastPosition.latitude', 'lastPosition.longitude'];
   const agent = new Agent(
-    {
-      name: 'test',
-      sources: paths.map((path): SourceMapping => {
+    bareProfile(
+      paths.map((path): SourceMapping => {
         return { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
       }),
-      constants: {},
-      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
-      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
-      commands: {},
-    },
+    ),
     {
       clock,
       records,

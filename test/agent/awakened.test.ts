@@ -4,6 +4,7 @@ import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import { ERROR, type FrameBatch } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
 
@@ -15,14 +16,7 @@ function setUp() {
   const clock = new VirtualClock();
   const rests: boolean[] = [];
   const agent = new Agent(
-    {
-      name: 'test',
-      sources: [],
-      constants: {},
-      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
-      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
-      commands: {},
-    },
+    bareProfile(),
     {
       clock,
       records: new KeptRecords(),

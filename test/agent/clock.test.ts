@@ -9,6 +9,7 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { bodies, type ClockQuality, type Message } from '../../protocol/schema/message.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
 
@@ -23,17 +24,12 @@ function setUp() {
   let quality: ClockQuality = 'none';
   const paths = ['alarm.trigger.type', 'kinetic.speed'];
   const agent = new Agent(
-    {
-      name: 'test',
-      sources: paths.map((path): SourceMapping => {
+    bareProfile(
+      paths.map((path): SourceMapping => {
         const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
         return path === 'kinetic.speed' ? plain : { ...plain, map: { 0: 'NoBreakIn', 1: 'VehicleLifting' } };
       }),
-      constants: {},
-      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
-      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
-      commands: {},
-    },
+    ),
     {
       clock,
       records,

@@ -4,6 +4,7 @@ import { Agent } from '../../agent/agent.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { downTopic } from '../../protocol/topics.ts';
+import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { committingStore } from '../rig/committing-store.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
@@ -16,14 +17,7 @@ async function setUp() {
   const memory = new KeptMemory();
   const store = committingStore(async () => memory.commit());
   const agent = new Agent(
-    {
-      name: 'test',
-      sources: [],
-      constants: {},
-      telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
-      waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
-      commands: {},
-    },
+    bareProfile(),
     {
       clock,
       records: new KeptRecords(),

@@ -1,0 +1,13 @@
+/** A profile that asks for nothing but these sources: defaults for what is recorded, and no command. */
+import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
+
+export function bareProfile(sources: readonly SourceMapping[] = []): VehicleProfile {
+  return {
+    name: 'test',
+    sources,
+    constants: {},
+    telemetry: { default: { interval: 1000, deadBand: 0, heartbeat: 60_000 } },
+    waypoints: { interval: 60_000, distance: 500, heading: 30, error: 10 },
+    commands: {},
+  };
+}
