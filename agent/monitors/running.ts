@@ -12,6 +12,7 @@ import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { distance } from '../position.ts';
 import type { StatusReader } from '../status.ts';
 import type { Due } from './agenda.ts';
+import type { Edges } from './edges.ts';
 
 /** A number, one name, or several names that hold together. */
 export type SourceValue = number | string | readonly string[];
@@ -32,11 +33,12 @@ export interface Source {
   last: SourceValue | undefined;
   /** Is to be looked at at the next tick. */
   dirty: boolean;
-  /** Of a number: no trigger changes while it stays between these two; NaN: that is not known. */
-  low: number;
-  high: number;
   /** Triggers of running monitors. */
   readonly triggers: RunningTrigger[];
+  /** Those of a number, which is where `last` is unless `anew`. */
+  readonly edges: Edges<RunningTrigger>;
+  /** Other triggers watch it than when it was looked at last: all are to be asked. */
+  anew: boolean;
 }
 
 /** A trigger of a running monitor; due when its wait is over. */
@@ -96,34 +98,18 @@ export function levelOf(condition: DataCondition, value: SourceValue | undefined
     case 'lowerThan':
       return number < bound + slack ? TRUE : FALSE;
     default:
-      return Math.abs(number - bound) <= slack ? TRUE : FALSE;
+      return number >= bound - slack && number <= bound + slack ? TRUE : FALSE;
   }
 }
 
-/**
- * Between which values, exclusive, nothing changes for any of the triggers of a number: it comes thousands of times a
- * second and crosses a bound seldom.
- */
-export function quietAround({ triggers }: Source, value: SourceValue | undefined): { low: number; high: number } {
-  let low = typeof value === 'number' ? Number.NEGATIVE_INFINITY : Number.NaN;
-  let high = Number.POSITIVE_INFINITY;
-  for (const { compiled, main } of triggers) {
-    const { condition } = compiled;
-    if (condition.kind !== 'data' || condition.names !== undefined || typeof value !== 'number') continue;
-    const { op, bound } = condition;
-    const slack = main === TRUE ? condition.hysteresis : 0;
-    if (op === 'equalsTo' && main === TRUE) {
-      low = Math.max(low, bound - slack);
-      high = Math.min(high, bound + slack);
-      continue;
-    }
-    // Met or not, the bound that matters lies on one side of the value.
-    const edge = op === 'greaterThan' ? bound - slack : bound + slack;
-    if (edge < value) low = Math.max(low, edge);
-    else if (edge > value) high = Math.min(high, edge);
-    else low = high = value;
-  }
-  return { low, high };
+/** Where {@link levelOf} of a number can change, met or not: these are all that it compares with. */
+export function edgesOf({ condition }: CompiledTrigger): ReadonlySet<number> {
+  if (condition.kind !== 'data' || condition.names !== undefined || condition.occurrence) return new Set();
+  const { op, bound, hysteresis } = condition;
+  const edges = new Set([bound]);
+  if (op !== 'lowerThan') edges.add(bound - hysteresis);
+  if (op !== 'greaterThan') edges.add(bound + hysteresis);
+  return edges;
 }
 
 /** Whether a value is, or one of several names is, among those chosen. */

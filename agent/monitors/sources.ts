@@ -2,8 +2,9 @@
 import { dataRules } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
+import { Edges } from './edges.ts';
 import { type Facts, privacyState } from './facts.ts';
-import type { RunningTrigger, Source, SourceName, SourceValue } from './running.ts';
+import { edgesOf, type RunningTrigger, type Source, type SourceName, type SourceValue } from './running.ts';
 
 const pathsOf: Readonly<Partial<Record<SourceName, readonly string[]>>> = {
   'vehicle.autonomy': ['energies.Fuel.autonomy', 'energies.Electric.autonomy'],
@@ -47,12 +48,15 @@ export class Sources {
   watch(name: SourceName, trigger: RunningTrigger): Source {
     const source = this.#byName.get(name) ?? this.#begin(name);
     source.triggers.push(trigger);
-    source.low = Number.NaN;
+    source.edges.add(trigger, edgesOf(trigger.compiled));
+    source.anew = true;
     return source;
   }
 
   unwatch(source: Source, trigger: RunningTrigger): void {
     source.triggers.splice(source.triggers.indexOf(trigger), 1);
+    source.edges.remove(trigger);
+    source.anew = true;
     if (source.triggers.length > 0) return;
     this.#byName.delete(source.name);
     for (const { index } of source.slots) {
@@ -76,9 +80,9 @@ export class Sources {
       read: () => this.#read(name, parts),
       last: this.#read(name, parts),
       dirty: false,
-      low: Number.NaN,
-      high: Number.NaN,
       triggers: [],
+      edges: new Edges(),
+      anew: true,
     };
     this.#byName.set(name, source);
     for (const { index } of parts) this.bySlot[index] = [...(this.bySlot[index] ?? []), source];

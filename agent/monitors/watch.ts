@@ -8,7 +8,6 @@ import {
   among,
   type Boundary,
   levelOf,
-  quietAround,
   type RunningMonitor,
   type RunningTrigger,
   rawOf,
@@ -233,13 +232,15 @@ export class Watch {
     const value = source.read();
     const old = source.last;
     if (!source.dirty && sameValue(value, old)) return;
-    source.dirty = false;
     source.last = value;
-    if (typeof value === 'number' && value > source.low && value < source.high) return;
-    for (const trigger of source.triggers) this.#apply(trigger, value, old, heardBefore);
-    const { low, high } = quietAround(source, value);
-    source.low = low;
-    source.high = high;
+    const moved = typeof value === 'number' && typeof old === 'number' && !source.dirty && !source.anew;
+    source.dirty = false;
+    for (const trigger of moved ? source.edges.cross(value) : source.triggers) {
+      this.#apply(trigger, value, old, heardBefore);
+    }
+    if (moved || typeof value !== 'number') return;
+    source.anew = false;
+    source.edges.stand(value);
   }
 
   #apply(

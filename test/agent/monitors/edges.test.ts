@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Edges } from '../../../agent/monitors/edges.ts';
+
+/** Few enough that edges coincide, and that the number often stands on one. */
+const number = fc.integer({ min: -8, max: 8 }).map((halves) => halves / 2);
+
+describe('edges of a number', () => {
+  test('are told as often as the number leaves, crosses or reaches them', () => {
+    const edges = fc.array(fc.array(number, { maxLength: 3 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(edges, fc.array(number, { minLength: 1, maxLength: 40 }), (given, [start = 0, ...path]) => {
+        const watched = new Edges<number>();
+        for (const [item, at] of given.entries()) watched.add(item, at);
+        watched.stand(start);
+        let from = start;
+        for (const to of path) {
+          const [low, high] = [Math.min(from, to), Math.max(from, to)];
+          const met = given.flatMap((at, item) => at.filter((edge) => edge >= low && edge <= high).map(() => item));
+          expect([...watched.cross(to)].sort()).toEqual(met.sort());
+          from = to;
+        }
+      }),
+    );
+  });
+
+  test('go with whom they belong to', () => {
+    const watched = new Edges<string>();
+    watched.add('a', [1, 3]);
+    watched.add('b', [2, 3]);
+    watched.remove('a');
+    watched.stand(0);
+    expect(watched.cross(4)).toEqual(['b', 'b']);
+    watched.remove('b');
+    watched.stand(0);
+    expect(watched.cross(4)).toEqual([]);
+  });
+});
