@@ -287,13 +287,12 @@ export class Outbox implements Publisher {
   }
 
   #send(entry: OutboxEntry): Promise<void> {
-    const expiry = expiryOf(entry.class);
     return this.#link.publish({
       topic: upTopic(this.#options.vin, entry.kind as Kind),
       payload: entry.payload,
       // An older one that is sent again must not take the newer one's place at the broker.
       retain: entry.retain && this.#retained.get(entry.kind) === entry.seq,
-      ...(expiry === undefined ? {} : { expiry }),
+      expiry: expiryOf(entry.class),
       ...(entry.correlation === undefined ? {} : { correlation: entry.correlation }),
     });
   }

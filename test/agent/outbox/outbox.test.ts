@@ -232,7 +232,7 @@ describe('outbox', () => {
   });
 
   test('a full outbox drops the oldest of the lowest class and says so', async () => {
-    const { outbox, link, sent, turn, clock } = setUp(undefined, { limit: 20_000, window: () => 1_000 });
+    const { outbox, link, log, sent, turn, clock } = setUp(undefined, { limit: 20_000, window: () => 1_000 });
     await outbox.secure('remote', remote('a'));
     for (let at = 0; at < 1_000; at++) {
       outbox.put('waypoint', waypoint(at));
@@ -251,6 +251,16 @@ describe('outbox', () => {
     expect(lost + kept.length).toBe(1_000);
     expect(lost).toBeGreaterThan(0);
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => lost + i));
+    const said = log.lines.filter(({ level, event }) => level === 'warn' && event.startsWith('the outbox is full'));
+    expect(said.reduce((sum, { fields }) => sum + (fields?.['waypoint'] as number), 0)).toBe(lost);
+  });
+
+  test('an outbox with nothing to drop takes what comes, and does not speak of a drop', () => {
+    const { outbox, link, log, store } = setUp(undefined, { limit: 10, window: () => 1_000 });
+    link.connected = true;
+    outbox.linkUp();
+    for (let at = 0; at < 5; at++) outbox.put('waypoint', waypoint(at));
+    expect([[...store.entries()].length, log.lines]).toEqual([5, []]);
   });
 
   test('however long the outage, what went is one gap message, and it is told when the car is back', async () => {
@@ -523,6 +533,21 @@ describe('outbox', () => {
     ]);
   });
 
+  test('a message is kept by the broker for as long as its class says', async () => {
+    const { outbox, link } = setUp();
+    link.connected = true;
+    await outbox.secure('remote', remote('a'));
+    await outbox.secure('waypoint', waypoint(1));
+    expect(link.published.map(({ expiry }) => expiry)).toEqual([3 * 86_400, 60 * 86_400]);
+  });
+
+  test('counts what it made, the states of commands apart', async () => {
+    const { outbox } = setUp();
+    await outbox.secure('remote', remote('a'));
+    for (const at of [1, 2]) outbox.put('waypoint', waypoint(at));
+    expect(outbox.made).toEqual({ remote: 1, other: 2 });
+  });
+
   test('when the link is back, what was not yet on disk is written at once', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, sent, turn, clock } = setUp(store);
@@ -561,6 +586,17 @@ describe('outbox', () => {
     link.acknowledge();
     await outbox.settled();
     expect([...store.entries()]).toEqual([]);
+  });
+
+  test('a gap message of an earlier run that has arrived is forgotten', async () => {
+    const store = memoryOutboxStore();
+    const gap = { class: 4, lost: 'waypoint', count: 1, bytes: 9, from: 1, to: 1, numbers: [[7, 7]] };
+    // Of the two that the earlier run told, the one with number 0 was acknowledged since, and is no more.
+    const memory: Memory = { recall: () => ({ untold: [], told: [[0, gap]] }), keep: () => undefined };
+    const states: unknown[] = [];
+    const keep: Memory['keep'] = (entries) => states.push(...[...entries()].map(([, state]) => state));
+    setUp(store, {}, { ...memory, keep });
+    expect(states).toEqual([undefined]);
   });
 
   test('settled waits for each of several acknowledgements', async () => {
