@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
 import { makePackage } from './package/deb.ts';
 import { makeExecutable } from './package/executable.ts';
+import { installFor } from './package/install.ts';
 import { runner, type Target, targetNamed, targets } from './package/targets.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,7 +24,7 @@ const STARTS = 5;
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
 try {
   const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
-  install(wanted);
+  installFor(wanted);
   for (const target of wanted) await make(target);
 } catch (error) {
   console.error(`package: ${(error as Error).message}`);
@@ -54,13 +55,4 @@ function start(target: Target, executable: string): string {
   });
   const median = times.sort((a, b) => a - b)[Math.floor(STARTS / 2)] as number;
   return `starts in ${Math.round(median)} ms${args.length > 1 ? ' (emulated)' : ''}`;
-}
-
-/** What the emulated architectures need, where it may be installed. */
-function install(wanted: readonly Target[]): void {
-  const foreign = wanted.filter(({ arch }) => arch !== process.arch);
-  if (foreign.length === 0) return;
-  const names = foreign.flatMap(({ libraries }) => libraries);
-  const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('what it needs of Debian is not there');
 }

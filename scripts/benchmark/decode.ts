@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.ts';
-import { type Contestant, cells, contest, disagreeing } from './contest.ts';
+import { type Contestant, cells, contest, disagreeing, ratioTo, type Standing } from './contest.ts';
 import { benchNetwork, everySignal, readNetwork, writeTables } from './network.ts';
 import { compile } from './reference.ts';
-import type { Section, Size, Table } from './section.ts';
+import type { Section, Size, Table, Target } from './section.ts';
 import { carried, type Kind, makeTraffic, REPEATS, writeTraffic } from './traffic.ts';
 
 interface Network {
@@ -73,6 +73,12 @@ async function compare({ name, file }: Network, kind: Kind, size: Size, scratch:
   const alike = kind === 'new' ? standings : standings.slice(1);
   const different = 'program' in reference ? disagreeing(alike) : [];
   if (different.length > 0) throw new Error(`decoding ${name}: ${different.join()} gave other values`);
+  const targets = standings
+    .filter((standing) => first !== undefined && 'program' in reference && standing.name === '**vigie**')
+    .map((own): Target => {
+      const measured = ratioTo(first as Standing, own);
+      return { what: `${name}, ${kinds[kind]}: speed, of the C table`, measured, bound: 0.6, wanted: 'at least' };
+    });
   const values = Number(standings.at(-1)?.outcome.split(' ')[0]);
   const signals = everySignal(database).length;
   return {
@@ -88,5 +94,6 @@ async function compare({ name, file }: Network, kind: Kind, size: Size, scratch:
         ? `${alike.map((one) => one.name).join(' and ')} gave the same ${values.toLocaleString('en')} values to the last bit.`
         : reference.missing,
     ],
+    targets,
   };
 }

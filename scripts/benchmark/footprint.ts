@@ -1,16 +1,20 @@
 /** What the agent costs a unit that it runs on: time to the first message, memory, processor. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CloudClient, EmbeddedBroker } from '../../adapters/mqtt/index.ts';
 import { privateBytesIn } from '../../adapters/service/process.ts';
 import { bundleProgram } from '../bundle.ts';
+import { makePackage } from '../package/deb.ts';
+import { makeExecutable } from '../package/executable.ts';
+import { installFor } from '../package/install.ts';
+import { targets as units } from '../package/targets.ts';
 import { bundle } from './bundle.ts';
 import { figure, median } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
-import type { Section } from './section.ts';
+import type { Section, Table, Target } from './section.ts';
 
 const VIN = 'VF3FTPRNTCAR00001';
 /** Of one bus at 500 kbit/s; a full one has twice as many. */
@@ -78,7 +82,9 @@ without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing no
             'Private is what no other process shares (smaps_rollup): what the unit has less of because of it.',
             'As published by others: Greengrass lite 15.8 MB (C), thin-edge 34 MiB (Rust), Signal K 132 MB and 12.9 % of a Raspberry Pi 3B (Node).',
           ],
+          targets: targets(costs),
         },
+        ...(quick ? [] : [await packages(scratch)]),
       ];
     } finally {
       await watcher.close();
@@ -86,6 +92,37 @@ without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing no
     }
   },
 };
+
+function targets(costs: readonly Cost[]): Target[] {
+  const of = (value: (cost: Cost) => number): number => median(costs.map(value).sort((a, b) => a - b));
+  return [
+    { what: 'private memory, MiB', measured: of(({ privateMiB }) => privateMiB), bound: 45, wanted: 'at most' },
+    { what: '% of one core', measured: of(({ cpu }) => cpu), bound: 3, wanted: 'at most' },
+    { what: 'start to first publish, ms', measured: of(({ first }) => first * 1000), bound: 600, wanted: 'at most' },
+  ];
+}
+
+/** What is installed on a unit, as `npm run package` makes it. */
+async function packages(scratch: string): Promise<Table> {
+  const made: { name: string; executable: number; debian: number }[] = [];
+  installFor(units);
+  for (const target of units) {
+    const executable = join(scratch, `vigie-linux-${target.name}`);
+    const debian = `${executable}.deb`;
+    await makeExecutable(target, executable);
+    makePackage(target, executable, debian, 'small');
+    made.push({ name: target.name, executable: statSync(executable).size / 1e6, debian: statSync(debian).size / 1e6 });
+  }
+  return {
+    title: 'What is installed',
+    columns: ['unit', 'executable, MB', 'Debian package, MB'],
+    rows: made.map(({ name, executable, debian }) => ({ cells: [name, figure(executable), figure(debian)] })),
+    notes: ['The executable has Node in it, and needs nothing but the C library of the unit.'],
+    targets: made.map(({ name, debian }) => {
+      return { what: `Debian package for ${name}, MB`, measured: debian, bound: 30, wanted: 'at most' };
+    }),
+  };
+}
 
 async function agent(
   round: number,

@@ -8,7 +8,7 @@ import { figure } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
 import { exponent } from './exponent.ts';
 import { type Line, type Panel, plot } from './plot.ts';
-import type { Section, Size, Table } from './section.ts';
+import type { Section, Size, Table, Target } from './section.ts';
 
 const bench = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
 
@@ -148,6 +148,9 @@ function line(name: string, costs: Costs, key: string): Line {
   return { name, points: [...costs].map(([amount, runs]) => [amount, least(runs)] as const) };
 }
 
+/** Linear, with what caches that no longer hold everything add to it. */
+const LINEAR = 1.1;
+
 function table({ title, x, costs, notes }: Growth): Table {
   const amounts = costs[0]?.points.map(([amount]) => amount) ?? [];
   return {
@@ -160,6 +163,11 @@ function table({ title, x, costs, notes }: Growth): Table {
       { cells: ['**exponent**', ...costs.map(({ points }) => `**${exponent(points).toFixed(2)}**`)] },
     ],
     notes,
+    targets: costs.map(({ name, points }): Target => {
+      const what = `${title.toLowerCase()}: ${name.replace(/, [^,]+$/, '')}, exponent`;
+      const why = 'see the note under its table';
+      return { what, measured: exponent(points), bound: LINEAR, wanted: 'at most', why };
+    }),
   };
 }
 

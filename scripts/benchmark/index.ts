@@ -21,8 +21,9 @@ import { draining } from './mqtt.ts';
 import { compilerVersion } from './reference.ts';
 import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
-import { markdown, type Section, type Size } from './section.ts';
+import { markdown, type Section, type Size, type Target } from './section.ts';
 import { storing } from './store.ts';
+import { targetTable } from './targets.ts';
 import { wire } from './wire.ts';
 
 const sections: readonly Section[] = [
@@ -64,6 +65,9 @@ const parts = [
   '',
 ];
 console.log(parts.join('\n'));
+/** By title of the section. */
+const targets = new Map<string, Target[]>();
+const head = parts.length;
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 try {
   for (const section of sections) {
@@ -74,6 +78,9 @@ try {
     for (const table of await section.run(size, scratch)) {
       console.log(markdown(table));
       parts.push(markdown(table));
+      if (table.targets !== undefined) {
+        targets.set(section.title, [...(targets.get(section.title) ?? []), ...table.targets]);
+      }
       if (!options.quick && table.drawing !== undefined)
         writeFileSync(join(docs, table.drawing.file), table.drawing.svg);
     }
@@ -81,6 +88,9 @@ try {
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
+const reached = `## Targets\n\n${markdown(targetTable(targets))}`;
+console.log(reached);
+parts.splice(head, 0, reached);
 if (!options.quick && positionals.length === 0) {
   writeFileSync(page, parts.join('\n'));
   console.log(`written to ${page}`);

@@ -2,10 +2,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
-import { type Contestant, cells, contest, disagreeing } from './contest.ts';
+import { type Contestant, cells, contest, disagreeing, median, ratioTo, type Standing } from './contest.ts';
 import { benchNetwork, readNetwork, writeTables } from './network.ts';
 import { compile, type Found, pythonCan, pythonReader } from './reference.ts';
-import type { Section, Size, Table } from './section.ts';
+import type { Section, Size, Table, Target } from './section.ts';
 import { makeTraffic, writeCandump } from './traffic.ts';
 
 export const readingLogs: Section = {
@@ -25,6 +25,8 @@ looks at every character and reports lines that are none; so does the C hand sca
   },
 };
 
+const OURS = '**vigie**';
+
 function ours(name: string, program: string, ...args: readonly string[]): Contestant {
   return { name, command: process.execPath, arguments: [program, ...args] };
 }
@@ -39,7 +41,7 @@ async function frames(program: string, reference: Found, log: string, size: Size
     contestants.push({ name: 'C, hand scanner with read()', command, arguments: ['read', log] });
     contestants.push({ name: 'C, hand scanner in memory', command, arguments: ['memory', log] });
   } else notes.push(reference.missing);
-  contestants.push(ours('**vigie**', program, 'vigie', log));
+  contestants.push(ours(OURS, program, 'vigie', log));
   contestants.push({ ...ours('JavaScript, readline and a regular expression', program, 'readline', log), rounds: 3 });
   if ('program' in python) {
     const { program: command, version } = python;
@@ -58,7 +60,27 @@ async function frames(program: string, reference: Found, log: string, size: Size
       `${size.frames.toLocaleString('en')} lines, ${megabytes} MB; all gave the same times, identifiers and payloads.`,
       ...notes,
     ],
+    targets: standings
+      .filter(({ name }) => name === OURS)
+      .flatMap((own): Target[] => [
+        { what: 'candump text to frames: million lines/s', measured: rate(own, size), bound: 12, wanted: 'at least' },
+        ...('program' in reference && first !== undefined
+          ? [
+              {
+                what: 'the same: speed, of sscanf',
+                measured: ratioTo(first, own),
+                bound: 3.5,
+                wanted: 'at least' as const,
+              },
+            ]
+          : []),
+      ]),
   };
+}
+
+/** Millions a second. */
+function rate({ times }: Standing, { frames: count }: Size): number {
+  return (count / median(times)) * 1000;
 }
 
 async function values(program: string, reference: Found, log: string, tables: string, size: Size): Promise<Table> {
@@ -70,7 +92,7 @@ async function values(program: string, reference: Found, log: string, tables: st
       arguments: ['values', log, tables],
     });
   }
-  contestants.push(ours('**vigie**', program, 'values', log, benchNetwork));
+  contestants.push(ours(OURS, program, 'values', log, benchNetwork));
   const standings = await contest(contestants, size.rounds);
   const different = disagreeing(standings);
   if (different.length > 0) throw new Error(`log to values: ${different.join()} counted other changes`);
@@ -84,5 +106,11 @@ async function values(program: string, reference: Found, log: string, tables: st
       `Every signal of every frame; ${changed.toLocaleString('en')} times a value changed.`,
       ...('program' in reference ? [] : [reference.missing]),
     ],
+    targets: standings
+      .filter(({ name }) => name === OURS)
+      .map((own) => {
+        const what = 'candump text to values that changed: million frames/s';
+        return { what, measured: rate(own, size), bound: 6, wanted: 'at least' };
+      }),
   };
 }

@@ -70,6 +70,17 @@ async function compare(window: number, size: Size, program: string, port: number
       const ratio = first === undefined ? '' : figure(median(first.times) / median(times));
       return { cells: [name, rate(median(times)), `${rate(times.at(-1))} to ${rate(times[0])}`, ratio] };
     }),
+    targets: standings
+      .filter(({ name }) => first !== undefined && name.endsWith('outbox'))
+      .map(({ times }) => {
+        const measured = median(first?.times ?? []) / median(times);
+        return {
+          what: `a backlog, ${window} under way: speed, of libmosquitto`,
+          measured,
+          bound: 0.5,
+          wanted: 'at least',
+        };
+      }),
     notes: 'missing' in reference ? [reference.missing] : [`${count.toLocaleString('en')} messages a round.`],
   };
 }

@@ -7,7 +7,7 @@ import { bundleProgram } from '../bundle.ts';
 import { figure, median } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
 import { pythonCan, pythonReader } from './reference.ts';
-import type { Section } from './section.ts';
+import type { Section, Target } from './section.ts';
 
 interface Run {
   readonly name: string;
@@ -39,7 +39,8 @@ outbox, messages as CBOR, for a drive of the bench car with all that happens on 
       for (const [i, run] of runs.entries()) if (round < run.rounds) ended[i]?.push(await once(run));
     }
     const times = ended.map((list) => median(list.map(({ seconds }) => seconds).sort((a, b) => a - b)));
-    const [own = Number.NaN] = times;
+    const [own = Number.NaN, start = Number.NaN, other = Number.NaN] = times;
+    const peaks = ended.map((list) => Math.max(...list.map(({ memory }) => memory)));
     return [
       {
         title: `${size.frames.toLocaleString('en')} frames, ${Math.round(driven / 60)} minutes of driving`,
@@ -47,19 +48,50 @@ outbox, messages as CBOR, for a drive of the bench car with all that happens on 
         rows: runs.map(({ name }, i) => {
           const seconds = times[i] ?? Number.NaN;
           const frames = i === 1 ? size.frames / 10 : size.frames;
-          const peak = Math.max(...(ended[i] ?? []).map(({ memory }) => memory));
           return {
-            cells: [name, figure(seconds), figure(frames / seconds / 1e6), figure(peak), figure(seconds / own)],
+            cells: [
+              name,
+              figure(seconds),
+              figure(frames / seconds / 1e6),
+              figure(peaks[i] ?? Number.NaN),
+              figure(seconds / own),
+            ],
           };
         }),
         notes: [
           'The tenth of the log shows what starting costs, and that memory does not grow with the log.',
           ...('program' in python ? [] : [python.missing]),
         ],
+        targets: targets({ frames: size.frames, own, start, other, peaks }),
       },
     ];
   },
 };
+
+interface Measured {
+  readonly frames: number;
+  /** Seconds of the whole log, of a tenth of it, and of python-can; NaN where there is none. */
+  readonly own: number;
+  readonly start: number;
+  readonly other: number;
+  /** MB, of the same. */
+  readonly peaks: readonly number[];
+}
+
+function targets({ frames, own, start, other, peaks }: Measured): Target[] {
+  const [whole = Number.NaN, tenth = Number.NaN] = peaks;
+  return [
+    { what: 'million frames/s', measured: frames / own / 1e6, bound: 1, wanted: 'at least' },
+    { what: 'peak memory, of that for a tenth of the log', measured: whole / tenth, bound: 1.1, wanted: 'at most' },
+    {
+      what: 'time of the process, of python-can reading alone',
+      measured: own / other,
+      bound: 1 / 8,
+      wanted: 'at most',
+      why: `an eighth of its time is ${figure(other / 8)} s, and a tenth of the log takes ${figure(start)} s: starting, and compiling what a car needs`,
+    },
+  ];
+}
 
 function replay(name: string, log: string, rounds: number): Run {
   const launcher = fileURLToPath(new URL('../vigie.js', import.meta.url));

@@ -19,8 +19,22 @@ export interface Table {
   readonly rows: readonly Row[];
   /** Sentences under the table: what was made sure of, what was left out and why. */
   readonly notes: readonly string[];
+  /** What of it the project wants to reach. */
+  readonly targets?: readonly Target[];
   /** A drawing beside the page. */
   readonly drawing?: Drawing;
+}
+
+/** A bound on one figure of a section. */
+export interface Target {
+  /** What is measured, with its unit. */
+  readonly what: string;
+  readonly measured: number;
+  readonly bound: number;
+  /** Which side of the bound is wanted. */
+  readonly wanted: 'at least' | 'at most';
+  /** Why it is not reached, in a sentence; told only when it is not. */
+  readonly why?: string;
 }
 
 export interface Drawing {

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 import { type Contestant, contest, disagreeing, figure, median } from './contest.ts';
-import type { Section, Size, Table } from './section.ts';
+import type { Section, Size, Table, Target } from './section.ts';
 
 /** Peer by the name that store-program.ts knows it by; the first is the one that counts. */
 const peers = {
@@ -63,17 +63,35 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
   const different = disagreeing(standings);
   if (different.length > 0) throw new Error(`storing: ${different.join()} kept another number of messages`);
   const [reference] = standings;
+  const written = kinds.map((kind) =>
+    Number(execFileSync(process.execPath, [...run(kind, 'written'), 'written'], { encoding: 'utf8' })),
+  );
+  const ratio = (kind: Peer): number =>
+    median(reference?.times ?? []) / median(standings[kinds.indexOf(kind)]?.times ?? []);
+  const title = `${flows[flow]}, a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`;
+  const targets: Target[] = [
+    {
+      what: `${title}: speed, of SQLite`,
+      measured: ratio('vigie'),
+      bound: 1.3,
+      wanted: 'at least',
+      why: `waiting for the medium alone, with nothing written down but the bytes, is ${figure(ratio('medium'))} of SQLite in the same rounds`,
+    },
+  ];
+  if (batch > 1) {
+    const measured = written[kinds.indexOf('vigie')] ?? Number.NaN;
+    targets.push({ what: `${title}: bytes written a byte stored`, measured, bound: 1.6, wanted: 'at most' });
+  }
   return {
-    title: `${flows[flow]}, a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`,
+    title,
     columns: ['store', 'thousand messages/s', 'slowest to fastest round', 'of SQLite', 'bytes written a byte stored'],
     rows: standings.map(({ name, times }, i) => {
       const rate = (time: number | undefined) => figure((count / (time ?? Number.NaN)) * 1e6);
-      const written = execFileSync(process.execPath, [...run(kinds[i]!, 'written'), 'written'], { encoding: 'utf8' });
-      const ratio = median(reference?.times ?? []) / median(times);
       const range = `${rate(times.at(-1))} to ${rate(times[0])}`;
-      return { cells: [name, rate(median(times)), range, figure(ratio), figure(Number(written))] };
+      return { cells: [name, rate(median(times)), range, figure(ratio(kinds[i]!)), figure(written[i] ?? Number.NaN)] };
     }),
     notes: [`${count.toLocaleString('en')} messages a round.`],
+    targets,
   };
 }
 
@@ -100,5 +118,6 @@ function opening(program: string, scratch: string): Table {
       { cells: ['**64 MiB**', (full[0]?.count ?? 0).toLocaleString('en'), figure(middle), figure(memory)] },
     ],
     notes: ['The files are in the page cache, as after a restart of the agent. What is resident includes Node itself.'],
+    targets: [{ what: 'opening a backlog of 64 MiB: ms', measured: middle, bound: 1000, wanted: 'at most' }],
   };
 }

@@ -7,10 +7,11 @@ import { deflate } from '../../commands/deflate.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
 import { type Reading, type TelemetryOptions, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { statusOfDrive } from '../../test/rig/status-of-drive.ts';
 import { figure, median } from './contest.ts';
 import { batchesOf, type Row, readDrives, readingsOf } from './drives.ts';
 import { vehicleData } from './fleetwise.ts';
-import type { Section, Size, Table } from './section.ts';
+import type { Section, Size, Table, Target } from './section.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/data/drives/', import.meta.url));
 /** Times lie up to this far off the full second, ms. */
@@ -21,6 +22,9 @@ const HOUR = 3_600_000;
 const BATCHES = [200, 1000] as const;
 /** Batches that are timed in a row. */
 const TIMED = 20;
+
+const JSON_OBJECTS = 'JSON objects';
+const OURS = '**vigie**, zlib';
 
 type Drives = ReadonlyMap<string, readonly Row[]>;
 
@@ -35,7 +39,7 @@ const utf8 = new TextEncoder();
 
 function vigie(name: string, options: TelemetryOptions): Encoding {
   return {
-    name: `**vigie**, ${name}`,
+    name,
     encode(readings) {
       const body = telemetryFromReadings(readings, options);
       const at = (readings.at(-1)?.at ?? 0) + 500;
@@ -48,7 +52,7 @@ const fleetwise = (readings: readonly Reading[]): Uint8Array => vehicleData(read
 
 const encodings: readonly Encoding[] = [
   {
-    name: 'JSON objects',
+    name: JSON_OBJECTS,
     encode: (readings) =>
       utf8.encode(JSON.stringify(readings.map(({ slot, value, at }) => ({ path: slot.path, value, at })))),
   },
@@ -58,10 +62,10 @@ const encodings: readonly Encoding[] = [
   },
   { name: 'protobuf of FleetWise', encode: fleetwise },
   { name: 'protobuf of FleetWise, deflate', encode: (readings) => deflateRawSync(fleetwise(readings)) },
-  vigie('zlib', { deflate }),
-  vigie('portable deflate', { deflate: portableDeflate }),
-  vigie('zlib, times to 10 ms', { deflate, resolution: 10 }),
-  vigie('zlib, times to 100 ms', { deflate, resolution: 100 }),
+  vigie(OURS, { deflate }),
+  vigie('**vigie**, portable deflate', { deflate: portableDeflate }),
+  vigie(`${OURS}, times to 10 ms`, { deflate, resolution: 10 }),
+  vigie(`${OURS}, times to 100 ms`, { deflate, resolution: 100 }),
 ];
 
 export const wire: Section = {
@@ -71,9 +75,10 @@ export const wire: Section = {
 Ours are whole messages, envelope included; the others are the readings alone. No drive had a part in making the format.
 The drives lie beside the project, not in it, and are measured where they are there.`,
   async run(size) {
-    if (!existsSync(folder)) return [];
+    const state = await stateOfVehicle();
+    if (!existsSync(folder)) return [state];
     const drives = readDrives(folder);
-    return [compare(drives, false, size), compare(drives, true, size), anHour(drives)];
+    return [compare(drives, false, size), compare(drives, true, size), anHour(drives), state];
   },
 };
 
@@ -84,21 +89,43 @@ function compare(drives: Drives, onChange: boolean, size: Size): Table {
     ),
   ) as [Reading[][], Reading[][]];
   // Sizes first: what the times are then of is compiled.
-  const sizes = encodings.map((encoding) =>
-    [small, large].map((batches) => figure(bytesPerReading(encoding, batches))),
-  );
+  const sizes = encodings.map((encoding) => [small, large].map((batches) => bytesPerReading(encoding, batches)));
   const times = timesOf(small, size.rounds);
   return {
     title: onChange ? 'A reading when its value changes' : 'Every sample',
     columns: ['encoding', ...BATCHES.map((batch) => `bytes a reading, ${batch} a batch`), 'µs of CPU for 200 readings'],
     rows: encodings.map((encoding, index) => ({
-      cells: [encoding.name, ...(sizes[index] ?? []), figure(times[index] ?? Number.NaN)],
+      cells: [encoding.name, ...(sizes[index] ?? []).map(figure), figure(times[index] ?? Number.NaN)],
     })),
     notes: [
       `${small.length} batches of ${BATCHES[0]} and ${large.length} of ${BATCHES[1]} readings from ${drives.size} drives.`,
       'FleetWise compresses with snappy, which is not installed; deflate compresses better than snappy.',
     ],
+    targets: targets(onChange, sizes, times),
   };
+}
+
+/** Bytes a reading at both sizes of a batch, wanted of every sample and of changes; µs of CPU for 200 readings. */
+const wanted = { everySample: [2, 1.15], onChange: [3.1, 2.45], time: 60 } as const;
+
+function targets(onChange: boolean, sizes: readonly (readonly number[])[], times: readonly number[]): Target[] {
+  const own = encodings.findIndex(({ name }) => name === OURS);
+  const json = encodings.findIndex(({ name }) => name === JSON_OBJECTS);
+  const name = onChange ? 'a reading when its value changes' : 'every sample';
+  return [
+    ...BATCHES.map((batch, i): Target => {
+      const bound = wanted[onChange ? 'onChange' : 'everySample'][i] ?? Number.NaN;
+      const measured = sizes[own]?.[i] ?? Number.NaN;
+      return { what: `${name}, ${batch} a batch: bytes a reading`, measured, bound, wanted: 'at most' };
+    }),
+    {
+      what: `${name}: µs of CPU for 200 readings`,
+      measured: times[own] ?? Number.NaN,
+      bound: wanted.time,
+      wanted: 'at most',
+      why: `zlib takes most of it; JSON, not compressed, took ${figure(times[json] ?? Number.NaN)} in the same rounds`,
+    },
+  ];
 }
 
 function bytesPerReading(encoding: Encoding, batches: readonly Reading[][]): number {
@@ -149,6 +176,32 @@ function anHour(drives: Drives): Table {
     notes: [
       `Transport: ${TRANSPORT} bytes a publish with QoS 1 over TCP, acknowledgement included; TLS adds about 44.`,
     ],
+  };
+}
+
+/** Start of the drive that Status is of: 2026-01-01T00:00:00Z. */
+const START = Date.UTC(2026, 0, 1);
+
+async function stateOfVehicle(): Promise<Table> {
+  const { whole, tens } = await statusOfDrive(START);
+  const cases = [
+    { name: 'all of it', messages: whole, bound: 330 },
+    { name: 'ten values that changed', messages: tens, bound: 90 },
+  ].map(({ messages, ...rest }) => {
+    const sizes = messages.map((message) => encodeMessage(message).length).sort((a, b) => a - b);
+    const json = messages.map((message) => utf8.encode(JSON.stringify(message)).length).sort((a, b) => a - b);
+    return { ...rest, count: messages.length, sizes, json, most: sizes.at(-1) ?? Number.NaN };
+  });
+  return {
+    title: 'The state of the vehicle, bytes a message',
+    columns: ['status message', 'messages', 'median', 'largest', 'the same as JSON, median'],
+    rows: cases.map(({ name, count, sizes, most, json }) => ({
+      cells: [`**vigie**, ${name}`, String(count), figure(median(sizes)), figure(most), figure(median(json))],
+    })),
+    notes: ['From all over the day of the bench car, whole messages with their envelope.'],
+    targets: cases.map(({ name, most, bound }) => {
+      return { what: `the state of the vehicle, ${name}: bytes at most`, measured: most, bound, wanted: 'at most' };
+    }),
   };
 }
 

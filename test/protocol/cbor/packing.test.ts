@@ -3,12 +3,6 @@ import { readFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DbcDecoder } from '../../../adapters/can/dbc/index.ts';
-import { SimulatedCar } from '../../../adapters/simulated/index.ts';
-import { Channels } from '../../../agent/channels.ts';
-import { Mapping } from '../../../agent/mapping.ts';
-import { Status } from '../../../agent/status.ts';
-import { loadProfile } from '../../../config/profile.ts';
 import { compile } from '../../../protocol/cbor/codec.ts';
 import { dictionary } from '../../../protocol/cbor/dictionary.ts';
 import { decodeMessage, encodeMessage } from '../../../protocol/cbor/message.ts';
@@ -16,10 +10,8 @@ import { parse } from '../../../protocol/cbor/wire.ts';
 import { NumberWriter } from '../../../protocol/columns/numbers.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type Body, type BodyKind, bodies, type Message, messageSchema } from '../../../protocol/schema/message.ts';
-import type { Waypoint } from '../../../protocol/schema/waypoint.ts';
-import { assemble, type Slot, type SlotValue, statusObjects } from '../../../protocol/slots.ts';
-import { codec as benchCodec, database } from '../../adapters/simulated/network.ts';
-import { VirtualClock } from '../../rig/clock.ts';
+import { assemble } from '../../../protocol/slots.ts';
+import { type StatusOfDrive, statusOfDrive } from '../../rig/status-of-drive.ts';
 import { dictionary as naiveDictionary, messageOf as naiveMessage, pointsOf } from '../columns/naive.ts';
 import { knowledge } from '../schema/arbitrary.ts';
 import { BASE, valuesOf } from './arbitrary.ts';
@@ -195,62 +187,27 @@ describe('what is no packed message', () => {
 });
 
 describe('a drive of the simulated car', () => {
-  const status = new Status();
-  const changes: { slot: Slot; value: SlotValue; at: number }[] = [];
-  const whole: Message<'status'>[] = [];
-  const points: Waypoint[] = [];
+  let drive: StatusOfDrive;
 
   beforeAll(async () => {
-    const { profile } = loadProfile('bench', {
-      shipped: new URL('../../../config/vehicles', import.meta.url).pathname,
-    });
-    const mapping = new Mapping(status, new Channels(), profile!);
-    const clock = new VirtualClock(BASE);
-    const car = new SimulatedCar({ clock, codec: benchCodec, seed: 20 });
-    const decoder = new DbcDecoder(mapping.wanted, [{ bus: 'body', database }], car.buses);
-    status.observe({ changed: (slot, value, _, at) => changes.push({ slot, value, at: Math.round(at) }) });
-    await car.start((batch) => decoder.decode(batch, mapping));
-    for (let at = 0; at < car.period; at += 10_000) {
-      clock.advance(10_000);
-      whole.push({ ...messageOf('status', { full: true, status: status.contents() }), at: clock.now() });
-      const { geometry, properties } = status.contents().lastPosition ?? {};
-      if (geometry === undefined || properties?.type === undefined) continue;
-      const [longitude, latitude, altitude = 0] = geometry.coordinates;
-      const { heading = 0, type } = properties;
-      const speed = status.contents().kinetic?.speed ?? 0;
-      points.push({ at: clock.now(), latitude, longitude, altitude, heading, speed, type, fixStatus: '3D' });
-    }
+    drive = await statusOfDrive(BASE);
   });
 
   test('a whole Status takes at most 330 bytes', () => {
-    const sizes = whole.map((message) => encodeMessage(message).length);
+    const sizes = drive.whole.map((message) => encodeMessage(message).length);
     expect(sizes.length).toBeGreaterThan(20);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(330);
-    expect(Math.min(...whole.map((message) => plain(message).length))).toBeGreaterThan(400);
+    expect(Math.min(...drive.whole.map((message) => plain(message).length))).toBeGreaterThan(400);
   });
 
   test('a change of ten values takes at most 90 bytes', () => {
-    const sizes: number[] = [];
-    for (let from = 0; from + 40 < changes.length; from += 137) {
-      const latest = new Map<Slot, (typeof changes)[number]>();
-      for (const change of changes.slice(from)) if (latest.size < 10) latest.set(change.slot, change);
-      const values: SlotValue[] = [];
-      const createdAt: number[] = Array(statusObjects.length).fill(Number.NaN);
-      let at = 0;
-      for (const change of latest.values()) {
-        values[change.slot.index] = change.value;
-        createdAt[change.slot.object] = change.at;
-        at = Math.max(at, change.at + 1000);
-      }
-      const body = { full: false, status: assemble(values, createdAt) };
-      sizes.push(encodeMessage({ ...messageOf('status', body), at }).length);
-    }
+    const sizes = drive.tens.map((message) => encodeMessage(message).length);
     expect(sizes.length).toBeGreaterThan(50);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(90);
   });
 
   test('a batch of points takes less than a third of what they take one by one', () => {
-    const moving = points.filter(({ speed }) => (speed ?? 0) > 0).slice(0, 20);
+    const moving = drive.points.filter(({ speed }) => (speed ?? 0) > 0).slice(0, 20);
     expect(moving).toHaveLength(20);
     const at = moving.at(-1)!.at;
     const batch = encodeMessage({ ...messageOf('waypoint', { points: moving }), at }).length;

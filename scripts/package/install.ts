@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Target } from './targets.ts';
+
+/**
+ * Installs what it takes to make programs for units that this machine is not (install.sh).
+ * @throws Error when something is missing and may not be installed here; install.sh has said what
+ */
+export function installFor(wanted: readonly Target[]): void {
+  const foreign = wanted.filter(({ arch }) => arch !== process.arch);
+  if (foreign.length === 0) return;
+  const script = fileURLToPath(new URL('install.sh', import.meta.url));
+  const names = foreign.flatMap(({ libraries }) => libraries);
+  const { status } = spawnSync('sh', [script, ...names], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('what it needs of Debian is not there');
+}
