@@ -11,6 +11,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { hearing } from './can.ts';
 import { decoding } from './decode.ts';
 import { footprint } from './footprint.ts';
 import { growing } from './growth.ts';
@@ -34,6 +35,7 @@ const sections: readonly Section[] = [
   draining,
   commanding,
   storing,
+  hearing,
   monitoring,
   serving,
   footprint,

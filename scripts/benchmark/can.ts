@@ -1,0 +1,55 @@
+/** CAN under load, in a kernel that has CAN. */
+import { installKernel, runInKernel } from '../can-kernel/kernel.ts';
+import type { Load } from '../can-kernel/load.ts';
+import { figure } from './contest.ts';
+import type { Section, Table } from './section.ts';
+
+/** What `scripts/can-kernel/measure.ts` says of a reader: the figures, or why there are none. */
+type Said = { readonly name: string } & (Load | { readonly reason: string });
+
+export const hearing: Section = {
+  name: 'can',
+  title: 'CAN under load',
+  text: `Four virtual buses, 4,000 frames/s on each, which is what a classic bus at 500 kbit/s carries when it is full:
+played by \`canplayer\`, read by ours as the agent reads them, and by python-can with a \`Notifier\`, one after the other.
+Counters in the frames prove that none is missing; what the kernel dropped it counts itself. The kernel is Debian's
+user-mode-linux, one processor that players and reader share; \`npm run test:can\` has more checks in it.`,
+  async run({ frames }) {
+    const seconds = frames < 1_000_000 ? 5 : 60;
+    const said: Said[] = [];
+    try {
+      installKernel();
+      await runInKernel('measure.ts', seconds, (line) => {
+        if (line.startsWith('{')) said.push(JSON.parse(line) as Said);
+      });
+    } catch (error) {
+      return [{ title: 'no kernel with CAN', columns: ['left out'], rows: [], notes: [(error as Error).message] }];
+    }
+    return [table(said, seconds)];
+  },
+};
+
+function table(said: readonly Said[], seconds: number): Table {
+  const loads = said.filter((one): one is Load & { name: string } => 'sent' in one);
+  const own = loads.find(({ name }) => name === 'vigie');
+  const every = (of: number | undefined): number => of ?? Number.NaN;
+  return {
+    title: `${seconds} s`,
+    columns: ['reader', 'frames sent', 'frames/s', 'received', 'missing', '% of the core'],
+    rows: loads.map(({ name, sent, received, missing, seconds: lasted, processor }) => ({
+      cells: [
+        name === 'vigie' ? '**vigie**' : name,
+        sent.toLocaleString('en'),
+        figure(sent / lasted),
+        received.toLocaleString('en'),
+        missing.toLocaleString('en'),
+        figure((processor / lasted) * 100),
+      ],
+    })),
+    notes: said.flatMap((one) => ('reason' in one ? [`${one.name}: ${one.reason}`] : [])),
+    targets: [
+      { what: 'frames missing', measured: every(own?.missing), bound: 0, wanted: 'at most' },
+      { what: 'frames that the kernel dropped', measured: every(own?.dropped), bound: 0, wanted: 'at most' },
+    ],
+  };
+}
