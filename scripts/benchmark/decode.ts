@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.ts';
-import { type Contestant, cells, contest, disagreeing, ratioTo, type Standing } from './contest.ts';
+import { type Contestant, cells, contest, disagreeing, figure, median, ratioTo, type Standing } from './contest.ts';
 import { benchNetwork, everySignal, readNetwork, writeTables } from './network.ts';
+import { installPeers } from './peers.ts';
 import { compile } from './reference.ts';
 import type { Section, Size, Table, Target } from './section.ts';
 import { carried, type Kind, makeTraffic, REPEATS, writeTraffic } from './traffic.ts';
@@ -49,6 +50,22 @@ project, not in it, and is measured where it is there.`,
   },
 };
 
+const CANDIED = 'candied (npm)';
+/** Frames a round for those that take ten microseconds and more for each. */
+const FEW = 20_000;
+
+/** As {@link cells}, though it decodes fewer frames. */
+function ofCandied(candied: Standing, { frames }: Size, first: Standing | undefined): string[] {
+  const [name = '', ...rates] = cells(candied, FEW, undefined);
+  const ratio = median(first?.times ?? []) / frames / (median(candied.times) / FEW);
+  return [name, ...rates.slice(0, -1), figure(ratio)];
+}
+
+function wrongOfCandied({ name, outcome }: Standing): string {
+  const [values = 0, wrong = 0] = outcome.split(' ').map(Number);
+  return `${name} decoded ${FEW.toLocaleString('en')} of the frames; ${figure((wrong / values) * 100)} % of its values are other ones.`;
+}
+
 async function compare({ name, file }: Network, kind: Kind, size: Size, scratch: string): Promise<Table> {
   const database = readNetwork(file);
   const traffic = makeTraffic(database, size.frames, kind);
@@ -67,7 +84,14 @@ async function compare({ name, file }: Network, kind: Kind, size: Size, scratch:
   const own = { command: process.execPath };
   contestants.push({ ...own, name: '**vigie**', arguments: [program, file, frames] });
   contestants.push({ ...own, name: 'vigie, a call for each value', arguments: [program, file, frames, 'calls'] });
-  const standings = await contest(contestants, MORE_ROUNDS * size.rounds);
+  const without = installPeers();
+  if (without === undefined) {
+    const peer = await bundle('decode-peer-program.ts', scratch);
+    contestants.push({ ...own, name: CANDIED, arguments: [peer, file, frames, String(FEW)], rounds: 3 });
+  }
+  const all = await contest(contestants, MORE_ROUNDS * size.rounds);
+  const standings = all.filter(({ name: one }) => one !== CANDIED);
+  const candied = all.find(({ name: one }) => one === CANDIED);
   const [first] = standings;
   // Repeated frames carry no values in those that skip them.
   const alike = kind === 'new' ? standings : standings.slice(1);
@@ -84,15 +108,18 @@ async function compare({ name, file }: Network, kind: Kind, size: Size, scratch:
   return {
     title: `${name}, ${kinds[kind]}`,
     columns: ['decoder', 'million frames/s', 'slowest to fastest round', 'of the C table'],
-    rows: standings.map((standing) => ({
-      cells: cells(standing, size.frames, 'program' in reference ? first : undefined),
-    })),
+    rows: standings
+      .map((standing) => ({
+        cells: cells(standing, size.frames, 'program' in reference ? first : undefined),
+      }))
+      .concat(candied === undefined ? [] : { cells: ofCandied(candied, size, first) }),
     notes: [
       `${size.frames.toLocaleString('en')} frames of ${carried(database).length} messages with ${signals} signals, ` +
         `${(values / size.frames).toFixed(1)} values a frame in the last row.`,
       'program' in reference
         ? `${alike.map((one) => one.name).join(' and ')} gave the same ${values.toLocaleString('en')} values to the last bit.`
         : reference.missing,
+      ...(candied === undefined ? [without ?? ''] : [wrongOfCandied(candied)]),
     ],
     targets,
   };

@@ -1,7 +1,7 @@
 /**
  * Readings as the AWS FleetWise edge agent sends them: a `VehicleData` message of protobuf with a `CapturedSignal` for
  * each reading (aws-iot-fleetwise-edge, interfaces/protobuf/schemas/cloudBoundMessages/vehicle_data.proto). It then
- * compresses with snappy, which no package here has.
+ * compresses with snappy.
  */
 import type { Reading } from '../../protocol/schema/telemetry.ts';
 

@@ -2,7 +2,7 @@
  * `npm run benchmark`: measures this project beside what it is to be measured by, in the same run, prints the
  * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
  *
- *     npm run benchmark                 everything, some ten minutes
+ *     npm run benchmark                 everything, some twenty-five minutes
  *     npm run benchmark -- --quick      less work, under three minutes; nothing is written
  *     npm run benchmark -- decode       one section; the page is not written, its drawings are
  */

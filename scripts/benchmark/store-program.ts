@@ -1,5 +1,5 @@
 /**
- * A store as a program of contest.ts. Arguments: `vigie`, `sqlite`, `file` or `medium`; directory; records a round;
+ * A store as a program of contest.ts. Arguments: `vigie`, `sqlite`, `lmdb`, `lowdb`, `file` or `medium`; directory; records a round;
  * records a commit; `backlog`, where nothing is removed, or `steady`, where each commit also removes as many as it adds,
  * but for the last thousand. With `written` or `open` as a sixth argument it measures something else once, says it, and
  * ends.
@@ -7,8 +7,10 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { JSONFilePreset } from 'lowdb/node';
 import { openStore } from '../../adapters/store/index.ts';
 import { answer } from './answers.ts';
+import { peer as peerOf } from './peers.ts';
 
 const [kind = '', directory = '', countText = '', batchText = '', flow, measure] = process.argv.slice(2);
 const count = Number(countText);
@@ -70,6 +72,63 @@ function sqlite(): Peer {
   };
 }
 
+/** What is used of lmdb. */
+interface Lmdb {
+  open(options: object): {
+    put(key: number, value: unknown): unknown;
+    remove(key: number): unknown;
+    transactionSync(work: () => void): void;
+    getCount(): number;
+    getKeys(options: object): Iterable<number>;
+    close(): Promise<void>;
+  };
+}
+
+/** A transaction for each commit, which is on the medium when it returns (mdb_txn_commit). */
+function lmdb(): Peer {
+  const database = (peerOf('lmdb') as Lmdb).open({ path: join(directory, 'lmdb'), overlappingSync: false });
+  let work: (() => void)[] = [];
+  return {
+    append(seq, payload) {
+      const record = { kind: 'telemetry', at: seq, payload: payload.slice() };
+      work.push(() => database.put(seq, record));
+    },
+    remove(from, to) {
+      work.push(() => {
+        for (let seq = from; seq <= to; seq++) database.remove(seq);
+      });
+    },
+    commit() {
+      const all = work;
+      work = [];
+      database.transactionSync(() => {
+        for (const one of all) one();
+      });
+    },
+    first: [...database.getKeys({ reverse: true, limit: 1 })].reduce((_, last) => last + 1, 0),
+    size: () => database.getCount(),
+    close: () => database.close(),
+  };
+}
+
+/** lowdb with the adapter that it brings: all of it is written anew for each commit, and not on the medium then. */
+async function lowdb(): Promise<Peer> {
+  const database = await JSONFilePreset(join(directory, 'lowdb.json'), {
+    records: [] as { class: number; seq: number; kind: string; at: number; payload: string }[],
+  });
+  return {
+    append(seq, payload) {
+      const text = Buffer.from(payload).toString('base64');
+      database.data.records.push({ class: 5, seq, kind: 'telemetry', at: seq, payload: text });
+    },
+    remove: (from, to) => void database.data.records.splice(0, to - from + 1),
+    commit: () => database.write(),
+    first: (database.data.records.at(-1)?.seq ?? -1) + 1,
+    size: () => database.data.records.length,
+    close: () => undefined,
+  };
+}
+
 /** Bytes of the file that is there beforehand: it is written from its begin again. */
 const room = 8 << 20;
 
@@ -108,7 +167,17 @@ function file(beforehand: boolean): Peer {
   };
 }
 
-const peer = kind === 'vigie' ? await vigie() : kind === 'sqlite' ? sqlite() : file(kind === 'medium');
+const stores: Readonly<Record<string, () => Peer | Promise<Peer>>> = {
+  vigie,
+  sqlite,
+  lmdb,
+  lowdb,
+  file: () => file(false),
+  medium: () => file(true),
+};
+const open = stores[kind];
+if (open === undefined) throw new Error(`no ${kind}; there are ${Object.keys(stores).join(', ')}`);
+const peer = await open();
 let next = peer.first;
 
 async function round(): Promise<void> {

@@ -4,11 +4,14 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 import { type Contestant, contest, disagreeing, figure, median } from './contest.ts';
+import { installPeers } from './peers.ts';
 import type { Section, Size, Table, Target } from './section.ts';
 
 /** Peer by the name that store-program.ts knows it by; the first is the one that counts. */
 const peers = {
   sqlite: 'SQLite (node:sqlite), WAL, synchronous FULL',
+  lmdb: 'LMDB, a transaction each',
+  lowdb: 'lowdb as it comes, nothing waits for the medium',
   file: 'append + fdatasync, nothing else',
   medium: 'fdatasync alone, into a file of that length',
   vigie: '**vigie**',
@@ -50,14 +53,21 @@ A commit of 100 is what 1,000 messages a second and a commit every 100 ms make.`
 
 async function compare(flow: Flow, batch: number, size: Size, program: string, scratch: string): Promise<Table> {
   const count = batch === 1 ? size.frames / 1000 : size.frames / 50;
-  const kinds = Object.keys(peers) as Peer[];
+  const without = installPeers();
+  // lowdb writes all that waits with every commit: a backlog of it would take hours.
+  const left: readonly Peer[] = [
+    ...(without === undefined ? [] : ['lmdb' as const]),
+    ...(flow === 'backlog' ? ['lowdb' as const] : []),
+  ];
+  const kinds = (Object.keys(peers) as Peer[]).filter((kind) => !left.includes(kind));
   const run = (kind: Peer, name: string): string[] => {
     const directory = join(scratch, `store-${flow}-${batch}-${kind}-${name}`);
     mkdirSync(directory, { recursive: true });
     return ['--disable-warning=ExperimentalWarning', program, kind, directory, String(count), String(batch), flow];
   };
   const contestants = kinds.map((kind): Contestant => {
-    return { name: peers[kind], command: process.execPath, arguments: run(kind, 'speed') };
+    const slow = kind === 'lowdb' ? { rounds: 3 } : {};
+    return { name: peers[kind], command: process.execPath, arguments: run(kind, 'speed'), ...slow };
   });
   const standings = await contest(contestants, size.rounds);
   const different = disagreeing(standings);
@@ -90,7 +100,7 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
       const range = `${rate(times.at(-1))} to ${rate(times[0])}`;
       return { cells: [name, rate(median(times)), range, figure(ratio(kinds[i]!)), figure(written[i] ?? Number.NaN)] };
     }),
-    notes: [`${count.toLocaleString('en')} messages a round.`],
+    notes: [`${count.toLocaleString('en')} messages a round.`, ...(without === undefined ? [] : [without])],
     targets,
   };
 }

@@ -104,7 +104,13 @@ describe('the pages are true', () => {
     const rows = [...text.matchAll(/^\| (`.+?`) +\|/gm)].flatMap(([, cell]) =>
       [...(cell as string).matchAll(/`([^`]+)`/g)].map(([, name]) => name as string),
     );
-    const used = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    const peers = JSON.parse(page('scripts/benchmark/peers/package.json')) as typeof manifest;
+    const used = Object.keys({
+      ...dependencies,
+      ...devDependencies,
+      ...optionalDependencies,
+      ...peers['dependencies'],
+    });
     const plain = used.filter((name) => !name.startsWith('@types/'));
     expect(rows.filter((name) => name !== '@types/*').sort()).toEqual(plain.sort());
   });
