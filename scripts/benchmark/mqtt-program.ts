@@ -1,9 +1,10 @@
 /**
- * Publishing as a program of contest.ts. Arguments: `link` (the messages are in memory) or `outbox` (a backlog on
- * disk, as after an outage); port; publishes under way at a time; messages a round; bytes a message; rounds at most;
+ * Publishing as a program of contest.ts. Arguments: `link` (the messages are in memory), `mqttjs` (so too, by the library
+ * with TCP_NODELAY and no more) or `outbox` (a backlog on disk, as after an outage); port; publishes under way at a time; messages a round; bytes a message; rounds at most;
  * directory.
  */
 import { join } from 'node:path';
+import { connectAsync } from 'mqtt';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { MqttLink } from '../../adapters/mqtt/index.ts';
 import { openStore } from '../../adapters/store/index.ts';
@@ -42,16 +43,28 @@ function connected(told: () => void = () => undefined): Promise<void> {
   });
 }
 
-async function fromMemory(): Promise<Work> {
-  const topic = `vigie/1/${VIN}/up/telemetry`;
-  const payload = new Uint8Array(size);
+type Publish = (topic: string, payload: Uint8Array) => Promise<unknown>;
+
+async function ours(): Promise<Publish> {
   await connected();
+  return (topic, payload) => link.publish({ topic, payload, retain: false });
+}
+
+async function mqttjs(): Promise<Publish> {
+  const client = await connectAsync(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5 });
+  (client as { stream: { setNoDelay?(on: boolean): void } }).stream.setNoDelay?.(true);
+  return (topic, payload) => client.publishAsync(topic, payload as Buffer, { qos: 1 });
+}
+
+function fromMemory(publish: Publish): Work {
+  const topic = `vigie/1/${VIN}/up/telemetry`;
+  const payload = Buffer.alloc(size);
   const round = async (): Promise<void> => {
     let [sent, acknowledged] = [0, 0];
     await new Promise<void>((resolve, reject) => {
       const next = (): void => {
         sent++;
-        link.publish({ topic, payload, retain: false }).then(() => {
+        publish(topic, payload).then(() => {
           if (++acknowledged === count) resolve();
           else if (sent < count) next();
         }, reject);
@@ -126,5 +139,5 @@ async function fromDisk(): Promise<Work> {
   };
 }
 
-await answer(kind === 'outbox' ? await fromDisk() : await fromMemory());
+await answer(kind === 'outbox' ? await fromDisk() : fromMemory(await (kind === 'mqttjs' ? mqttjs() : ours())));
 process.exit(0);

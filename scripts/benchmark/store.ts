@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
-import { type Contestant, contest, disagreeing, figure, median } from './contest.ts';
+import { type Contestant, contest, disagreeing, figure, median, ratioTo } from './contest.ts';
 import { installPeers } from './peers.ts';
 import type { Section, Size, Table, Target } from './section.ts';
 
@@ -76,8 +76,10 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
   const written = kinds.map((kind) =>
     Number(execFileSync(process.execPath, [...run(kind, 'written'), 'written'], { encoding: 'utf8' })),
   );
-  const ratio = (kind: Peer): number =>
-    median(reference?.times ?? []) / median(standings[kinds.indexOf(kind)]?.times ?? []);
+  const ratio = (kind: Peer): number => {
+    const standing = standings[kinds.indexOf(kind)];
+    return reference === undefined || standing === undefined ? Number.NaN : ratioTo(reference, standing);
+  };
   const title = `${flows[flow]}, a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`;
   const targets: Target[] = [
     {
