@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CallbackCouriers } from '../adapters/callbacks/index.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
-import { ownKey, type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
+import { ownKey, TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { type FileSystem, openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
@@ -16,9 +16,10 @@ import { UnitRest } from '../agent/rest.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
-import { type Boots, countBoot, makeDirectory, takeDirectory } from './directory.ts';
+import { type Boots, countBoot, makeDirectory, openChanges, takeDirectory } from './directory.ts';
 import { beginning, type End, quietly } from './ends.ts';
 import type { InterfaceOptions } from './interface.ts';
+import { keepCouriers, keepTrust } from './mended.ts';
 import type { CarService } from './service.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
@@ -86,7 +87,10 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
   ends.unshift(async () => unlock());
-  if (couriers !== undefined) ends.unshift(async () => couriers.close());
+  if (couriers !== undefined) {
+    ends.unshift(async () => couriers.close());
+    ends.unshift(await keepCouriers(couriers, { service: options.service, clock, log }));
+  }
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
   const boot = await countBoot(boots, vin, data, log);
   const store = await openStore(join(data, 'outbox'), {
@@ -95,12 +99,14 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
   });
   ends.unshift(() => store.close());
-  const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
   const { trust } = options;
   const own =
     options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes);
-  const trusted = { changes, ...(own === undefined ? {} : { own: [own.key] }) };
-  const keys = trust === undefined ? TrustStore.without(clock, trusted) : TrustStore.open(trust, clock, trusted);
+  const keys = TrustStore.without(clock, {
+    ...(trust === undefined ? {} : { changes: await openChanges(data, log), log }),
+    ...(own === undefined ? {} : { own: [own.key] }),
+  });
+  if (trust !== undefined) ends.unshift(await keepTrust(keys, trust, { service: options.service, clock, log }));
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
 
   const link = new MqttLink({
@@ -187,7 +193,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
             clock,
             log,
           },
-          (what) => options.service?.unserved(what),
+          (what) => options.service?.lacks('interface', what),
         );
   if (served !== undefined) ends.unshift(() => served.stop());
   if (couriers !== undefined) rest.heed((asleep) => asleep && couriers.rest());

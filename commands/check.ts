@@ -6,6 +6,7 @@ import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { checkKeys } from './checked-keys.ts';
 import { checkMonitors } from './monitors.ts';
 import { formatOf, Lines } from './output.ts';
 import { inspectVehicle, readDbc } from './vehicle.ts';
@@ -51,6 +52,7 @@ async function check(options: Options): Promise<void> {
     if (configuration !== undefined) {
       const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
       found.push(...faults, ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)));
+      found.push(...checkKeys(configuration, 'error'));
       found.push(...checkMonitors(configuration.monitors), ...checkRecords(configuration.data));
     }
   }

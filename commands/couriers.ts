@@ -2,22 +2,31 @@ import { readFileSync } from 'node:fs';
 import { type CallbackCouriers, callbackCouriers } from '../adapters/callbacks/index.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import { readSecret } from '../config/configuration.ts';
+import { VigieError } from '../protocol/errors.ts';
 
-/** How notifications leave the car, as configured. Throws `input.unreadable` or `configuration.wrong` for its keys. */
+/** How notifications leave the car, as configured. Its authorities and keys are read when they are needed. */
 export function couriersOf({ networks, plain, ca, push }: CallbacksConfiguration, now: () => number): CallbackCouriers {
   return callbackCouriers({
     networks,
     plain,
     now,
-    ...(ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') }),
+    ...(ca === undefined ? {} : { ca: () => readAuthorities(ca) }),
     ...(push === undefined
       ? {}
       : {
-          vapid: {
+          vapid: () => ({
             subject: push.subject,
             publicKey: push.publicKey,
             privateKey: readSecret(push.privateKeyFile),
-          },
+          }),
         }),
   });
+}
+
+function readAuthorities(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new VigieError('input.unreadable', `cannot be read: ${(cause as Error).message}`, { where: file, cause });
+  }
 }

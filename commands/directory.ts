@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { lockDirectory } from '../adapters/store/index.ts';
+import { join } from 'node:path';
+import { readTrustChanges, type TrustChanges } from '../adapters/keys/index.ts';
+import { lockDirectory, openDocument } from '../adapters/store/index.ts';
 import type { Document, Log } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
@@ -64,6 +66,11 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
     log.error('this start could not be written down', { error: error.message });
     return randomInt(...UNCOUNTED);
   }
+}
+
+/** What commands have changed of the keys that the car trusts. */
+export function openChanges(data: string, log: Log): Promise<Document<TrustChanges>> {
+  return openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log, accept: readTrustChanges });
 }
 
 function refused(error: unknown): boolean {

@@ -25,6 +25,7 @@ import { decodeBody } from '../protocol/command.ts';
 import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
+import { checkKeys } from './checked-keys.ts';
 import { inspectVehicle, type Vehicle } from './vehicle.ts';
 
 /** After the answer to the command is on its way, ms. */
@@ -53,8 +54,8 @@ export interface Chosen {
 }
 
 /**
- * Everything that `vigie check -c` looks at; of the profile only the errors are told. `files`: whether those that the
- * broker and the interface want must be there.
+ * What `vigie check -c` looks at and a start depends on. `files`: whether those that the broker, the interface, commands
+ * and callbacks want must be there.
  */
 export function inspect(
   path: string,
@@ -69,6 +70,7 @@ export function inspect(
     ...diagnostics,
     ...faults,
     ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)),
+    ...checkKeys(configuration, files === 'needed' ? 'error' : 'warning'),
   ];
   return { ...(failed(all) || vehicle === undefined ? {} : { configuration, vehicle }), diagnostics: all };
 }
@@ -217,7 +219,7 @@ export class Configurations {
     return chosen;
   }
 
-  /** Where nothing can be used as it is: what only lacks files of the link or the interface. The car is recorded. */
+  /** Where nothing can be used as it is: what only lacks files, such as certificates and keys. The car is recorded. */
   #waiting(): Chosen | undefined {
     const { file, environment, log } = this.#parts;
     const [number, folder] = [current(this.#state), dirname(file)];
@@ -225,7 +227,7 @@ export class Configurations {
     for (const path of [...sent, file, this.#files.localCopy]) {
       const { diagnostics = [], ...found } = inspect(path, environment, folder, 'awaited');
       if (!usable(found)) continue;
-      log.error('files of the link or the interface are missing; the car is recorded without it until they are there', {
+      log.error('files are missing or damaged; the car is recorded without what needs them until they are mended', {
         files: diagnostics.map(({ message }) => message).join('; '),
       });
       return this.#run({ ...found, diagnostics });

@@ -26,6 +26,7 @@ import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';
 import { operations } from '../protocol/interface/operations.ts';
+import { untilMended } from './mended.ts';
 
 export interface InterfaceOptions {
   /** As configured, or `local` for the bench: both sides on the loopback interface, without access control. */
@@ -70,14 +71,6 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
   return server;
 }
 
-/** After this it is tried again with files that may have been mended, ms. */
-const AGAIN = 60_000;
-
-/** What keeps an interface from being served that waits for its files, and can be mended while the agent runs. */
-function waitsForFiles(error: unknown): error is VigieError {
-  return error instanceof VigieError && (error.code === 'configuration.wrong' || error.code === 'input.unreadable');
-}
-
 /**
  * As {@link startInterface}; where a file of it is missing or damaged it is tried again until it can be served.
  * `trouble` is told what is wrong, and undefined when nothing is. Rejects with everything else that keeps it from
@@ -89,27 +82,12 @@ export async function keepInterface(
 ): Promise<Pick<RunningServer, 'stop'> & { readonly server?: RunningServer }> {
   const { clock, log } = options;
   let server: RunningServer | undefined;
-  let cancel: () => void = () => undefined;
-  let stopped = false;
-  let said: string | undefined;
-  const attempt = async (first: boolean): Promise<void> => {
-    try {
-      server = await startInterface(options);
-      if (stopped) await server.stop();
-      else trouble(undefined);
-    } catch (error) {
-      if (first && !waitsForFiles(error)) throw error;
-      const { message } = error as Error;
-      if (message !== said) log.error('the interface is not served; it is tried again', { error: message });
-      said = message;
-      trouble(message);
-      if (!stopped) cancel = clock.after(AGAIN, () => void attempt(false));
-    }
+  const attempt = async (): Promise<void> => {
+    server = await startInterface(options);
   };
-  await attempt(true);
+  const settle = await untilMended({ without: 'the interface is not served', attempt, trouble, clock, log });
   const stop = async (): Promise<void> => {
-    stopped = true;
-    cancel();
+    await settle();
     await server?.stop();
   };
   return { stop, ...(server === undefined ? {} : { server }) };

@@ -1,15 +1,16 @@
 /** The agent that is left after repeated crashes: connected, and nothing else. */
 import { join } from 'node:path';
 import type { SystemClock } from '../adapters/clock/system.ts';
-import { type TrustChanges, TrustStore } from '../adapters/keys/index.ts';
+import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { type Boots, countBoot } from './directory.ts';
+import { type Boots, countBoot, openChanges } from './directory.ts';
 import { beginning, type End } from './ends.ts';
+import { keepTrust } from './mended.ts';
 import type { Service } from './service.ts';
 import { version } from './version.ts';
 
@@ -25,8 +26,8 @@ export interface MinimalParts {
 
 /**
  * Starts it; the result ends it.
- * @throws VigieError `store.failed` when the records cannot be opened at all, and what the trust file and the address of
- * the broker are refused with; nothing is left open then
+ * @throws VigieError `store.failed` when the records cannot be opened at all, and what the address of the broker is
+ * refused with; nothing is left open then
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
   const { stop } = await beginning(parts.log, (ends) => begin(parts, ends));
@@ -44,9 +45,11 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
   });
   ends.unshift(() => store.close());
-  const changes = await openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log });
-  const verifier =
-    commands === undefined ? TrustStore.without(clock) : TrustStore.open(commands.trust, clock, { changes });
+  const verifier = TrustStore.without(
+    clock,
+    commands === undefined ? {} : { changes: await openChanges(data, log), log },
+  );
+  if (commands !== undefined) ends.unshift(await keepTrust(verifier, commands.trust, { service, clock, log }));
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
   const link = new MqttLink({ ...parts.mqtt, vin, log });
   ends.unshift(() => link.close());

@@ -21,6 +21,16 @@ import { version } from './version.ts';
 /** Name of the socket in the folder of the records that `vigie status` asks. */
 export const STATUS_SOCKET = 'agent.sock';
 
+/** Why a part of the agent waits for files that are missing or damaged. */
+export interface Lacking {
+  /** The interface is not served. */
+  readonly interface?: string;
+  /** The keys of the trust file are not known, nor their commands obeyed. */
+  readonly trust?: string;
+  /** Some or all notifications cannot be sent. */
+  readonly callbacks?: string;
+}
+
 /** What `vigie status` is told. */
 export interface StatusReport extends HealthSnapshot {
   readonly version: string;
@@ -30,8 +40,8 @@ export interface StatusReport extends HealthSnapshot {
   readonly configuration: HelloConfiguration;
   /** How the run before ended, when it was not told to. */
   readonly before?: string;
-  /** Why the interface is not served; absent: it is, or is not wanted. */
-  readonly unserved?: string;
+  /** What the agent does without until files are mended, and why; absent: nothing. */
+  readonly lacking?: Lacking;
 }
 
 /** What the roof needs of the service to build an agent around it. */
@@ -42,8 +52,8 @@ export interface CarService {
   readonly helloEvery: number;
   /** Stands in for the store of the outbox. */
   store(store: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore;
-  /** Told why the interface is not served, or that nothing keeps it from it. */
-  unserved(why: string | undefined): void;
+  /** Told why a part waits for its files, or that it does not any more. */
+  lacks(part: keyof Lacking, why: string | undefined): void;
   /** Stands between the link and the agent. */
   events(agent: CoreAgent, link: Reporting): LinkEvents;
 }
@@ -159,7 +169,7 @@ export class Service implements CarService {
   readonly #interval: number | undefined;
   readonly #rooms: ReadingRoom[] = [];
   #every = 1_000;
-  #unserved: string | undefined;
+  readonly #lacking = new Map<keyof Lacking, string>();
   #reached = false;
 
   private constructor(options: ServiceOptions, notifier: Notifier) {
@@ -228,8 +238,9 @@ export class Service implements CarService {
     return this.health.store(outbox, metrics);
   }
 
-  unserved(why: string | undefined): void {
-    this.#unserved = why;
+  lacks(part: keyof Lacking, why: string | undefined): void {
+    if (why === undefined) this.#lacking.delete(part);
+    else this.#lacking.set(part, why);
   }
 
   events(agent: CoreAgent, link: Reporting): LinkEvents {
@@ -283,7 +294,7 @@ export class Service implements CarService {
       pid: process.pid,
       configuration: configurations.told,
       ...(starts.before === undefined ? {} : { before: starts.before }),
-      ...(this.#unserved === undefined ? {} : { unserved: this.#unserved }),
+      ...(this.#lacking.size === 0 ? {} : { lacking: Object.fromEntries(this.#lacking) }),
       ...this.health.snapshot(),
     };
   }

@@ -8,7 +8,7 @@ import { classes } from '../protocol/classes.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { formatOf, Lines } from './output.ts';
-import { STATUS_SOCKET, type StatusReport } from './service.ts';
+import { type Lacking, STATUS_SOCKET, type StatusReport } from './service.ts';
 
 interface Options {
   readonly config?: string;
@@ -97,7 +97,7 @@ export function describe(report: StatusReport): string[] {
     `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
     `link: ${link.connected ? 'connected' : 'not connected'}, ${counted(link.connections, 'time')}, ${counted(link.published, 'message')}, ${size(link.sent)}`,
     ...(link.details === undefined ? [] : [`  ${describeLink(link.details, report.at)}`]),
-    ...(report.unserved === undefined ? [] : [`interface: not served (${report.unserved})`]),
+    ...lacking(report.lacking ?? {}),
     'sources:',
     ...(sources.length === 0 ? ['  none'] : sources),
     `readings: ${agent.readings}, impossible ${agent.refused}, faults ${agent.faults}`,
@@ -106,6 +106,15 @@ export function describe(report: StatusReport): string[] {
     `disk: ${size(journal.written)} written, ${size(journal.flashed)} on the medium, ${size(journal.disk)} in use, ${counted(journal.failures + report.outboxRefused, 'failure')}`,
     `commands: ${commands.length === 0 ? 'none' : commands.join(', ')}`,
     `process: ${size(own.privateBytes ?? own.residentBytes)} of memory, ${(own.cpu / 1000).toFixed(1)} s of processor, event loop late by at most ${Math.round(report.delay)} ms`,
+  ];
+}
+
+/** What the agent does without. */
+function lacking({ interface: unserved, trust, callbacks }: Lacking): string[] {
+  return [
+    ...(unserved === undefined ? [] : [`interface: not served (${unserved})`]),
+    ...(trust === undefined ? [] : [`trust: the keys of its file are not known (${trust})`]),
+    ...(callbacks === undefined ? [] : [`callbacks: not all can be sent (${callbacks})`]),
   ];
 }
 

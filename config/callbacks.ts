@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { unreadable } from './buses.ts';
+import { checkAwaited } from './awaited-file.ts';
 import { configurationDefaults } from './defaults.ts';
 import { closed, line, listOf, number, truth } from './fields.ts';
 import type { Findings } from './findings.ts';
@@ -72,9 +72,11 @@ export function readCallbacks(
     if (isNetwork(network)) continue;
     findings.error(`/callbacks/networks/${index}`, `${network} is no network`, 'write e.g. 192.168.1.0/24');
   }
-  if (ca !== undefined) checkReadable('/callbacks/ca', beside(ca), findings);
+  if (ca !== undefined) checkAwaited('/callbacks/ca', beside(ca), findings);
   const privateKeyFile = push === undefined ? undefined : beside(push.privateKeyFile);
-  if (privateKeyFile !== undefined) checkReadable('/callbacks/push/privateKeyFile', privateKeyFile, findings);
+  if (privateKeyFile !== undefined) {
+    checkAwaited('/callbacks/push/privateKeyFile', privateKeyFile, findings, { secret: true });
+  }
   return {
     networks,
     plain,
@@ -94,10 +96,4 @@ function isNetwork(text: string): boolean {
     // Node refuses a prefix that is too long for the family.
     return false;
   }
-}
-
-function checkReadable(at: string, path: string, findings: Findings): void {
-  const trouble = unreadable(path);
-  if (trouble === undefined) return;
-  findings.error(at, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
 }

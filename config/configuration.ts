@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { unreadable } from './buses.ts';
+import { checkAwaited } from './awaited-file.ts';
 import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
@@ -65,8 +65,8 @@ const SMALLEST_OUTBOX = 2 ** 20;
  * Loads vigie.yaml, with the variables of `environment` (see {@link variables} in environment.ts) in place of members.
  * Throws nothing for bad content: every fault is a finding, and all are found at once. Relative paths are relative to
  * `folder`, by default that of the file; `credential:NAME` is a file that the service manager hands over. An agent that
- * runs does so also without the files that the broker and the interface want, and takes them up when they come: `awaited`
- * makes those that cannot be read warnings.
+ * runs does so also without the files that the broker, the interface, commands and callbacks want, and takes them up when
+ * they come: `awaited` makes those that cannot be read warnings.
  */
 export function loadConfiguration(
   path: string,
@@ -107,7 +107,9 @@ function readConfiguration(
   const mqtt = readMqtt(input.mqtt, beside, findings);
   const http = readHttp(input.http, beside, findings);
   const monitors = readMonitorsSection(input.monitors, beside, findings);
-  if (trust !== undefined) reportUnreadable(beside(trust), '/commands/trust', findings, 'make it with `vigie keys`');
+  if (trust !== undefined) {
+    checkAwaited('/commands/trust', beside(trust), findings, { fix: 'make it with `vigie keys`' });
+  }
   return {
     file,
     vin: input.vin,
@@ -127,11 +129,6 @@ function readConfiguration(
     ...(monitors === undefined ? {} : { monitors }),
     log: { level: level ?? configurationDefaults.log.level },
   };
-}
-
-function reportUnreadable(path: string, at: string, findings: Findings, fix: string): void {
-  const trouble = unreadable(path);
-  if (trouble !== undefined) findings.error(at, `${path} cannot be read: ${trouble}`, fix);
 }
 
 /** Passwords are short; a larger file is the wrong one. */

@@ -1,8 +1,8 @@
 /** The `http` section of vigie.yaml: the connected-vehicle interface. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { unreadable } from './buses.ts';
+import { checkAwaited } from './awaited-file.ts';
 import { configurationDefaults } from './defaults.ts';
 import { choice, closed, line, listOf, number, size } from './fields.ts';
 import type { Findings } from './findings.ts';
@@ -201,7 +201,8 @@ function readTls(input: NonNullable<HttpInput['tls']>, beside: (path: string) =>
     key: beside(key),
     ...(clientCa === undefined ? {} : { clientCa: beside(clientCa) }),
   };
-  for (const [name, path] of Object.entries(files)) checkFile(`/http/tls/${name}`, path, name === 'key', findings);
+  for (const [name, path] of Object.entries(files))
+    checkAwaited(`/http/tls/${name}`, path, findings, { secret: name === 'key' });
   return files;
 }
 
@@ -214,7 +215,7 @@ function readFleetUser(
 ): FleetUserConfiguration {
   const at = `/http/fleet/${index}`;
   const passwordFile = beside(input.passwordFile);
-  if (checkFile(`${at}/passwordFile`, passwordFile, true, findings))
+  if (checkAwaited(`${at}/passwordFile`, passwordFile, findings, { secret: true }))
     checkHash(`${at}/passwordFile`, passwordFile, findings);
   if (input.certificate !== undefined && tls?.clientCa === undefined) {
     findings.error(`${at}/certificate`, 'clients are asked for no certificate', 'add clientCa under tls');
@@ -245,21 +246,8 @@ function readUser(
     findings.error('/http/user/jwks', 'over this address anybody on the way could sign tokens', 'write https://');
   }
   const set = jwks === undefined || remote ? jwks : beside(jwks);
-  if (set !== undefined && !remote) checkFile('/http/user/jwks', set, false, findings);
+  if (set !== undefined && !remote) checkAwaited('/http/user/jwks', set, findings);
   const files = keys?.map((key) => beside(key));
-  for (const [index, path] of (files ?? []).entries()) checkFile(`/http/user/keys/${index}`, path, false, findings);
+  for (const [index, path] of (files ?? []).entries()) checkAwaited(`/http/user/keys/${index}`, path, findings);
   return { ...rest, ...(set === undefined ? {} : { jwks: set }), ...(files === undefined ? {} : { keys: files }) };
-}
-
-/** False: the file cannot be read. */
-function checkFile(at: string, path: string, secret: boolean, findings: Findings): boolean {
-  const trouble = unreadable(path);
-  if (trouble !== undefined) {
-    findings.missing(at, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
-    return false;
-  }
-  if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {
-    findings.warning(at, `${path} is a secret and every user may use it`, `chmod o= ${path}`);
-  }
-  return true;
 }

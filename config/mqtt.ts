@@ -1,6 +1,5 @@
 /** The `mqtt` section of vigie.yaml. */
-import { statSync } from 'node:fs';
-import { unreadable } from './buses.ts';
+import { checkAwaited } from './awaited-file.ts';
 import type { MqttInput } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
 import type { Findings } from './findings.ts';
@@ -43,7 +42,7 @@ export function readMqtt(
     const written = input[name];
     if (written === undefined) continue;
     files[name] = beside(written);
-    checkFile(name, files[name], findings);
+    checkAwaited(`/mqtt/${name}`, files[name], findings, { secret: name === 'passwordFile' || name === 'key' });
   }
   checkTogether(input, findings);
   return {
@@ -54,18 +53,6 @@ export function readMqtt(
     ...files,
     keepalive: time,
   };
-}
-
-function checkFile(name: string, path: string, findings: Findings): void {
-  const trouble = unreadable(path);
-  if (trouble !== undefined) {
-    findings.missing(`/mqtt/${name}`, `${path} cannot be read: ${trouble}`, 'write its path relative to this file');
-    return;
-  }
-  const secret = name === 'passwordFile' || name === 'key';
-  if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {
-    findings.warning(`/mqtt/${name}`, `${path} is a secret and every user may use it`, `chmod o= ${path}`);
-  }
 }
 
 function checkTogether(input: MqttInput, findings: Findings): void {

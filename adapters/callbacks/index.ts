@@ -1,5 +1,7 @@
 /** How notifications leave the car: webhook, websocket, push. */
-import type { Courier, Couriers } from '../../agent/callbacks/courier.ts';
+import { X509Certificate } from 'node:crypto';
+import type { Courier, Couriers, Receipt } from '../../agent/callbacks/courier.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import { Addresses, type AddressRules } from './addresses.ts';
 import { checkPair, type VapidKeys } from './vapid.ts';
 
@@ -7,15 +9,20 @@ export type { AddressRules } from './addresses.ts';
 export type { VapidKeys } from './vapid.ts';
 
 export interface CourierOptions extends AddressRules {
-  /** Authorities (PEM) that receivers are checked against; absent: those of Node. */
-  readonly ca?: string;
-  /** Absent: no push notifications. */
-  readonly vapid?: VapidKeys;
+  /** Authorities (PEM) that receivers are checked against; absent: those of Node. Throws why they cannot be read. */
+  readonly ca?: () => string;
+  /** Absent: no push notifications. Throws why the keys cannot be read. */
+  readonly vapid?: () => VapidKeys;
   /** UTC ms, for signatures. */
   readonly now: () => number;
 }
 
 export interface CallbackCouriers extends Couriers {
+  /**
+   * Throws why something cannot be sent: what the options throw, and `configuration.wrong` for authorities that are no
+   * certificates and keys that are no pair.
+   */
+  inspect(): void;
   /** The unit goes to sleep: connections that would have to be kept alive are closed. */
   rest(): void;
   /** Ends what is under way and closes all connections. */
@@ -23,29 +30,65 @@ export interface CallbackCouriers extends Couriers {
 }
 
 /**
- * The couriers of all channels. Their libraries are loaded when the first notification is sent: a car that nobody asks
- * for events does without their memory.
- * @throws RangeError for a network that is none, VigieError `configuration.wrong` for VAPID keys that are no pair
+ * The couriers of all channels. Their libraries are loaded, and authorities and keys read, when the first notification
+ * is sent: a car that nobody asks for events does without their memory. As long as authorities or keys cannot be used the
+ * car has no way out by the channels that need them: what is to be sent waits, and they are read again for each try.
+ * @throws RangeError for a network that is none
  */
 export function callbackCouriers({ networks, plain, ca, vapid, now }: CourierOptions): CallbackCouriers {
-  if (vapid !== undefined) checkPair(vapid);
   const addresses = new Addresses({ ...(networks && { networks }), ...(plain === undefined ? {} : { plain }) });
-  const options = { addresses, now, ...(ca === undefined ? {} : { ca }) };
-  const webhook = whenNeeded(addresses, async () => new (await import('./webhook.ts')).WebhookCourier(options));
-  const websocket = whenNeeded(addresses, async () => new (await import('./websocket.ts')).WebsocketCourier(options));
+  const authorities = (of: () => string): string => {
+    const text = of();
+    checkAuthorities(text);
+    return text;
+  };
+  const options = () => ({ addresses, now, ...(ca === undefined ? {} : { ca: authorities(ca) }) });
+  const pair = (of: () => VapidKeys): VapidKeys => {
+    const keys = of();
+    checkPair(keys);
+    return keys;
+  };
+  const webhook = whenNeeded(addresses, async () => {
+    const read = options();
+    return new (await import('./webhook.ts')).WebhookCourier(read);
+  });
+  const websocket = whenNeeded(addresses, async () => {
+    const read = options();
+    return new (await import('./websocket.ts')).WebsocketCourier(read);
+  });
   const pushnotif =
     vapid === undefined
       ? undefined
-      : whenNeeded(addresses, async () => new (await import('./push.ts')).PushCourier({ ...options, vapid }));
+      : whenNeeded(addresses, async () => {
+          const read = { ...options(), vapid: pair(vapid) };
+          return new (await import('./push.ts')).PushCourier(read);
+        });
   return {
     webhook,
     websocket,
     ...(pushnotif === undefined ? {} : { pushnotif }),
+    inspect() {
+      if (ca !== undefined) authorities(ca);
+      if (vapid !== undefined) pair(vapid);
+    },
     rest: () => websocket.rest(),
     async close() {
       await Promise.all([webhook.close(), websocket.close(), pushnotif?.close()]);
     },
   };
+}
+
+/** Node passes over what is none, and every receiver would seem to be an impostor. */
+function checkAuthorities(text: string): void {
+  try {
+    // The first of them.
+    new X509Certificate(text);
+  } catch (cause) {
+    throw new VigieError('configuration.wrong', 'the authorities are no certificates in PEM', {
+      where: 'callbacks.ca',
+      cause,
+    });
+  }
 }
 
 type Closable<P> = Courier<P> & { rest?(): void; close(): Promise<void> };
@@ -54,16 +97,24 @@ function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>) {
   let made: Promise<Closable<P>> | undefined;
   let ready: Closable<P> | undefined;
   return {
-    async deliver(parcel: P) {
+    async deliver(parcel: P): Promise<Receipt> {
       made ??= make();
-      ready = await made;
+      const making = made;
+      try {
+        ready = await making;
+      } catch (error) {
+        if (made === making) made = undefined;
+        return { outcome: 'offline', reason: (error as Error).message };
+      }
       return ready.deliver(parcel);
     },
     check: (url: string, where: string) => addresses.check(url, where),
     release: (receiver: string) => ready?.release?.(receiver),
     rest: () => ready?.rest?.(),
     async close() {
-      await (await made)?.close();
+      // What could not be made has nothing open.
+      const open = await made?.catch(() => undefined);
+      await open?.close();
     },
   } satisfies Closable<P>;
 }

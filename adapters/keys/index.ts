@@ -3,4 +3,4 @@ export { type GenerateOptions, generateKey, type KeyDescription, listKeys, readT
 export { type OwnKey, ownKey } from './own-key.ts';
 export { CommandSigner } from './signer.ts';
 export { algorithmOf, type KeyAlgorithm, keyIdOf, type TrustedKey, unknownKinds } from './trust-file.ts';
-export { type TrustChanges, type TrustOptions, TrustStore } from './trust-store.ts';
+export { readTrustChanges, type TrustChanges, type TrustOptions, TrustStore } from './trust-store.ts';

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Clock, Document, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
+import type { Clock, Document, Log, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { unreadable } from './files.ts';
 import {
@@ -21,9 +21,27 @@ export interface TrustChanges {
   readonly revoked?: readonly string[];
 }
 
+/** The document of {@link TrustChanges}, if `data` is one; whether its keys can be read is not looked at. */
+export function readTrustChanges(data: unknown): TrustChanges | undefined {
+  if (!isObject(data)) return undefined;
+  const { keys = [], revoked = [] } = data as { readonly keys?: unknown; readonly revoked?: unknown };
+  const isOne =
+    Array.isArray(keys) &&
+    keys.every(isObject) &&
+    Array.isArray(revoked) &&
+    revoked.every((kid) => typeof kid === 'string');
+  return isOne ? { keys, revoked } : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 export interface TrustOptions {
   /** Where changes by command are kept; without it there are none. */
   readonly changes?: Document<TrustChanges>;
+  /** Told of keys that were added and cannot be read. */
+  readonly log?: Log;
   /** Keys of the unit itself, which no command changes. */
   readonly own?: readonly TrustedKey[];
 }
@@ -36,38 +54,62 @@ const ROOT = 'Trust';
  * one that was revoked stays so, also if it stands in the file.
  */
 export class TrustStore implements SignatureVerifier, TrustKeeper {
-  readonly #file: readonly TrustedKey[];
+  #file: readonly TrustedKey[] = [];
   readonly #own: readonly TrustedKey[];
   readonly #changes: Document<TrustChanges> | undefined;
   readonly #clock: Pick<Clock, 'now'>;
   #added: readonly TrustedKey[];
+  /** As they are on disk. Those of the document may be ones that the disk did not take. */
+  #revoked: readonly string[];
+  /** Entries that an agent of another version made, and that mean something to it. */
+  readonly #unread: readonly object[];
   #keys: ReadonlyMap<string, TrustedKey> = new Map();
 
-  private constructor(keys: readonly TrustedKey[], clock: Pick<Clock, 'now'>, { changes, own = [] }: TrustOptions) {
-    this.#file = keys;
+  private constructor(clock: Pick<Clock, 'now'>, { changes, own = [], log }: TrustOptions) {
     this.#clock = clock;
     this.#changes = changes;
     this.#own = own;
-    this.#added = readEntries(changes?.data.keys ?? [], (what, cause) => {
-      return new VigieError('configuration.wrong', `what commands changed of the keys: ${what}`, { cause });
+    const { keys = [], revoked = [] } = changes?.data ?? {};
+    const unread: object[] = [];
+    this.#added = keys.flatMap((entry) => {
+      try {
+        return readEntries([entry], (what, cause) => new VigieError('configuration.wrong', what, { cause }));
+      } catch (error) {
+        log?.error('a key that was added by command is not obeyed', { error: (error as Error).message });
+        unread.push(entry);
+        return [];
+      }
     });
+    this.#unread = unread;
+    this.#revoked = revoked;
     this.#merge();
   }
 
-  /** A car that has no trust file obeys its own keys only. */
+  /** A car that has no trust file obeys its own keys, and those that commands have added. */
   static without(clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
-    return new TrustStore([], clock, options);
+    return new TrustStore(clock, options);
   }
 
-  /** Reads the trust file once. Throws `input.unreadable` or `configuration.wrong`, with the path and what to do. */
+  /** One that has read a trust file. Throws as {@link take} does. */
   static open(path: string, clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
+    const store = new TrustStore(clock, options);
+    store.take(path);
+    return store;
+  }
+
+  /**
+   * Takes the keys of a trust file, in place of those of one before. Throws `input.unreadable` or `configuration.wrong`,
+   * with the path and what to do; what was trusted before stays then.
+   */
+  take(path: string): void {
     let text: string;
     try {
       text = readFileSync(path, 'utf8');
     } catch (error) {
       throw unreadable(path, error, 'copy the trust.json that lies beside the signing keys, or make keys (vigie keys)');
     }
-    return new TrustStore(parseTrust(text, path), clock, options);
+    this.#file = parseTrust(text, path);
+    this.#merge();
   }
 
   key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined {
@@ -116,15 +158,12 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     );
   }
 
-  get #revoked(): readonly string[] {
-    return this.#changes?.data.revoked ?? [];
-  }
-
   async #change(added: readonly TrustedKey[], revoked: readonly string[]): Promise<void> {
     if (this.#changes === undefined)
       throw new VigieError('command.forbidden', 'the keys of this car cannot be changed');
-    await this.#changes.write({ keys: trustEntries(added), revoked });
+    await this.#changes.write({ keys: [...this.#unread, ...trustEntries(added)], revoked });
     this.#added = added;
+    this.#revoked = revoked;
     this.#merge();
   }
 

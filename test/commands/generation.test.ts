@@ -241,7 +241,9 @@ test('without the files that the broker wants it is run all the same, and each i
       message: expect.stringContaining('gone.pem cannot be read'),
     })),
   );
-  expect(log.lines.some(({ level, event }) => level === 'error' && event.includes('recorded without it'))).toBe(true);
+  expect(
+    log.lines.some(({ level, event }) => level === 'error' && event.includes('recorded without what needs them')),
+  ).toBe(true);
 });
 
 test('the last one that was good comes before one that lacks what the broker wants', async () => {

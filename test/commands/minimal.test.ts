@@ -1,4 +1,4 @@
-/** A minimal mode that cannot begin leaves nothing behind. */
+/** A minimal mode that cannot begin leaves nothing behind, and one without the keys it is to trust waits for them. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ vi.mock('../../adapters/store/index.ts', async (load) => {
   return { ...real, openStore };
 });
 
-test('without the keys it is to trust it closes its records again', async () => {
+test('what it needs not yet keeps it from nothing; what it cannot do without, and it closes its records again', async () => {
   const [data, file] = [join(folder, 'records'), join(folder, 'vigie.yaml')];
   writeFileSync(
     file,
@@ -58,14 +58,19 @@ commands: { trust: keys/trust.json }
   const service = await Service.open({ ...options, helloEvery: 60_000, minimal: 'a test' });
   try {
     const parts = { configuration, mqtt: { url: 'mqtt://127.0.0.1:1' }, data, service, clock, log, reason: 'a test' };
-    await expect(startMinimal(parts)).rejects.toMatchObject({ code: 'input.unreadable' });
+    await expect(startMinimal({ ...parts, mqtt: { url: 'no address' } })).rejects.toBeInstanceOf(Error);
     expect(stores.open).toBe(0);
-    // With them it begins, and ends when it is told to.
-    await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
     const stop = await startMinimal(parts);
     expect(stores.open).toBe(1);
+    expect(service.report().lacking?.trust).toContain('trust.json');
+    expect(log.lines.some(({ level, event }) => level === 'error' && event.includes('trusted are not known'))).toBe(
+      true,
+    );
     await stop();
     expect(stores.open).toBe(0);
+    await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
+    await (await startMinimal(parts))();
+    expect(service.report().lacking).toBeUndefined();
   } finally {
     configurations.close();
     await service.close(true);

@@ -92,11 +92,15 @@ test('programs get the report, and its state as exit status', async () => {
   await room.close();
 });
 
-test('an interface that is not served is said, with the reason', () => {
-  const said = (told: StatusReport) => lines(told).filter((line) => line.startsWith('interface'));
+test('what the agent does without is said, with the reason', () => {
+  const said = (told: StatusReport) => lines(told).filter((line) => /^(interface|trust|callbacks)/.test(line));
   expect(said(report)).toEqual([]);
-  expect(said({ ...report, unserved: 'unit.key: is not PEM' })).toEqual([
+  expect(said({ ...report, lacking: { interface: 'unit.key: is not PEM' } })).toEqual([
     'interface: not served (unit.key: is not PEM)',
+  ]);
+  expect(said({ ...report, lacking: { trust: 'no file', callbacks: 'no key' } })).toEqual([
+    'trust: the keys of its file are not known (no file)',
+    'callbacks: not all can be sent (no key)',
   ]);
 });
 

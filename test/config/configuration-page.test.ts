@@ -26,9 +26,10 @@ describe('the examples', () => {
     mkdirSync(join(folder, 'my-car-with-position'));
     writeFileSync(join(folder, 'my-car-with-position', 'profile.yaml'), profileWithReceiver());
     mkdirSync(join(folder, 'keys'));
-    for (const name of ['broker-ca.pem', 'car.pem', 'car-key.pem', 'password', 'keys/trust.json']) {
+    for (const name of ['broker-ca.pem', 'car.pem', 'car-key.pem', 'password']) {
       writeFileSync(join(folder, name), 'x', { mode: 0o600 });
     }
+    writeFileSync(join(folder, 'keys/trust.json'), '{ "version": 1, "keys": [] }');
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 

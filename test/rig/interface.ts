@@ -173,7 +173,7 @@ export class InterfaceBench {
       overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
       helloEvery: 3_600_000,
       store: ({ outbox }) => this.disk.guard(outbox),
-      unserved: () => undefined,
+      lacks: () => undefined,
       events: (agent) => agent,
     };
   }

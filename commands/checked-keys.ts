@@ -1,0 +1,33 @@
+import { TrustStore } from '../adapters/keys/index.ts';
+import { unreadable } from '../config/buses.ts';
+import type { Configuration } from '../config/configuration.ts';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { couriersOf } from './couriers.ts';
+
+/**
+ * What is wrong with the contents of the files of keys that a configuration names. Where such a file cannot be read, the
+ * configuration has that finding itself.
+ * @param severity `warning` for an agent that runs without them until they are mended
+ */
+export function checkKeys(
+  { file, commands, callbacks }: Configuration,
+  severity: 'error' | 'warning',
+): readonly Diagnostic[] {
+  const clock = { now: () => 0 };
+  const find = (place: string, check: () => void): Diagnostic[] => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      const { code, where, message } = error;
+      if (code === 'input.unreadable' && where !== undefined && unreadable(where) !== undefined) return [];
+      return [{ file: place, line: 0, severity, message: where === place ? message.slice(place.length + 2) : message }];
+    }
+  };
+  return [
+    ...(commands === undefined ? [] : find(commands.trust, () => void TrustStore.open(commands.trust, clock))),
+    ...find(file, () => couriersOf(callbacks, clock.now).inspect()),
+  ];
+}

@@ -1,0 +1,27 @@
+import { statSync } from 'node:fs';
+import { unreadable } from './buses.ts';
+import type { Findings } from './findings.ts';
+
+export interface AwaitedFile {
+  /** What to do when it is not there. */
+  readonly fix?: string;
+  /** Nobody but its owner and group should be able to use it. */
+  readonly secret?: boolean;
+}
+
+/**
+ * Looks at a file, named at `at`, that an agent that runs waits for (see {@link Findings.missing}).
+ * @returns whether it can be read
+ */
+export function checkAwaited(at: string, path: string, findings: Findings, how: AwaitedFile = {}): boolean {
+  const { fix = 'write its path relative to this file', secret = false } = how;
+  const trouble = unreadable(path);
+  if (trouble !== undefined) {
+    findings.missing(at, `${path} cannot be read: ${trouble}`, fix);
+    return false;
+  }
+  if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {
+    findings.warning(at, `${path} is a secret and every user may use it`, `chmod o= ${path}`);
+  }
+  return true;
+}
