@@ -2,20 +2,22 @@ import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import { Audience } from './audience.ts';
+import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { companyOf } from './callbacks/company.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { intakeOf } from './column-intake.ts';
+import { farewell } from './farewell.ts';
 import { Inbox } from './inbox.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
 import type { AgentOptions, AgentPorts } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
-import type { FrameBatch, FrameDecoder, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
-import { type PowerCost, PowerStates } from './power.ts';
+import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
+import { type PowerCost, PowerStates, powerDefaults } from './power.ts';
 import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
@@ -32,8 +34,6 @@ import { RecorderTurns } from './turns.ts';
 const TICK = 1_000;
 /** and this often in a unit that sleeps. */
 const SLEEPING_TICK = 600_000;
-/** At the end the last acknowledgements are waited for this long, ms. */
-const FAREWELL = 3_000;
 /** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
 const PLAUSIBLE = 1_577_836_800_000;
 
@@ -57,6 +57,7 @@ export class Agent implements LinkEvents {
   readonly #turns: RecorderTurns;
   readonly #inbox: Inbox;
   readonly #callbacks: Callbacks;
+  readonly #activity: BusActivity;
   readonly #power: PowerStates;
   readonly #profile: VehicleProfile;
   #cancelTick: (() => void) | undefined;
@@ -133,6 +134,7 @@ export class Agent implements LinkEvents {
     this.#callbacks.recall(ports.memory);
     this.callbacks = new CallbackDesk(this.#callbacks);
     ports.memory.keep(() => this.#states());
+    this.#activity = ports.activity ?? new BusActivity(clock, powerDefaults.silence, false);
     this.#power = new PowerStates({
       clock,
       status,
@@ -217,13 +219,14 @@ export class Agent implements LinkEvents {
     this.#inbox.resume();
   }
 
-  /** Where a source puts its frames; `decoder` was built for {@link wanted} and the source's buses. */
-  intake(decoder: FrameDecoder): (batch: FrameBatch) => void {
+  /** Where `source` puts its frames; `decoder` was built for {@link wanted} and the buses of the source. */
+  intake(decoder: FrameDecoder, source?: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
     const take = intakeOf(decoder, this.#mapping);
     return (batch) => {
+      const isHeard = this.#activity.received(batch, source?.buses ?? []);
       if (this.#stopping) return;
       this.#guard(() => {
-        this.#power.received(batch);
+        if (isHeard) this.#power.heard();
         this.#clockWatch.look();
         take(batch);
       });
@@ -254,14 +257,8 @@ export class Agent implements LinkEvents {
     this.#callbacks.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
-    // What a hanging broker does not acknowledge in time is on disk and goes out after the next start.
-    let cancel: () => void = () => undefined;
-    const patience = new Promise<void>((resolve) => {
-      cancel = this.#ports.clock.after(FAREWELL, resolve);
-    });
     // A disk that refuses now refused before: the outbox and this line say so, and the link still has to be closed.
-    await Promise.race([this.#outbox.settled().catch(this.#complain), patience]);
-    cancel();
+    await farewell(this.#outbox.settled().catch(this.#complain), this.#ports.clock);
     await this.#inbox.settled();
     this.#outbox.close();
   }

@@ -1,33 +1,50 @@
 import { type Clock, ERROR, type FrameBatch, SENT } from './ports.ts';
 
-/** When each bus of the car was last heard: while one talks, another may sleep. */
+/**
+ * When each bus of the car was last heard: while one talks, another may sleep. Every frame is looked at here and nowhere
+ * else for that. What says nothing of the car:
+ *
+ * - what the controller itself reports: a frame that nobody acknowledges is reported for as long as it is sent again;
+ * - what this unit sent: it would hold itself awake, and take its own frame for the answer of a car that it wakes.
+ *
+ * A log is of somebody else's hearing. What is marked there as sent was sent by whoever recorded it, who is for the car a
+ * node like any other, and tools that simulate a car mark every frame so: all of it says that the car is awake. So
+ * `sends` is false for a replay, and a log that is played as if its buses were there gives frames without that mark.
+ */
 export class BusActivity {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #silence: number;
+  /** Flags of frames that say nothing of the car. */
+  readonly #ignored: number;
   /** Monotonic ms, by bus. */
   readonly #heard = new Map<string, number>();
 
-  /** @param silence a bus that says nothing for longer sleeps, ms */
-  constructor(clock: Pick<Clock, 'monotonic'>, silence: number) {
+  /**
+   * @param silence a bus that says nothing for longer sleeps, ms
+   * @param sends whether frames flagged SENT are those of this unit
+   */
+  constructor(clock: Pick<Clock, 'monotonic'>, silence: number, sends = true) {
     this.#clock = clock;
     this.#silence = silence;
+    this.#ignored = sends ? SENT : 0;
   }
 
   /**
-   * Frames came; `buses` are the names that their `bus` indexes. What this unit sent itself says nothing of the car, nor
-   * does what its controller reports: a frame that nobody acknowledges is reported for as long as it is sent again.
+   * Frames came; `buses` are the names that their `bus` indexes.
+   * @returns whether any of them says that the car is awake
    */
-  received({ count, id, flags, bus }: FrameBatch, buses: readonly string[]): void {
+  received({ count, id, flags, bus }: FrameBatch, buses: readonly string[]): boolean {
     const now = this.#clock.monotonic();
     let last = -1;
     for (let i = 0; i < count; i++) {
       const index = bus[i] as number;
-      if (index === last || ((id[i] as number) & ERROR) !== 0 || ((flags[i] as number) & SENT) !== 0) continue;
+      if (index === last || ((id[i] as number) & ERROR) !== 0 || ((flags[i] as number) & this.#ignored) !== 0) continue;
       last = index;
       const name = buses[index];
       if (name !== undefined) this.#heard.set(name, now);
-      if (buses.length === 1) return;
+      if (buses.length <= 1) return true;
     }
+    return last >= 0;
   }
 
   /** True for a bus that was not heard for longer than the silence, and for one that never was. */

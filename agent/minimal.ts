@@ -3,6 +3,7 @@ import type { ClockQuality } from '../protocol/schema/message.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import { downKind } from '../protocol/topics.ts';
+import { farewell } from './farewell.ts';
 import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
 import { admit, logUnanswered } from './remotes/admission.ts';
@@ -16,8 +17,6 @@ const TICK = 1_000;
 const RATE = 5;
 /** Clocks of sender and car may differ by this much, ms. */
 const SKEW = 5 * 60_000;
-/** At the end the last acknowledgements are waited for this long, ms. */
-const FAREWELL = 3_000;
 
 export interface MinimalPorts {
   readonly clock: Clock;
@@ -137,15 +136,10 @@ export class MinimalAgent implements LinkEvents {
     this.#stopping = true;
     this.#cancelTick?.();
     this.#reports.stop();
-    let cancel: () => void = () => undefined;
-    const patience = new Promise<void>((resolve) => {
-      cancel = this.#ports.clock.after(FAREWELL, resolve);
-    });
     const settled = this.#outbox.settled().catch((error: Error) => {
       this.#ports.log.error('the outbox could not be settled', { error: error.message });
     });
-    await Promise.race([settled, patience]);
-    cancel();
+    await farewell(settled, this.#ports.clock);
     this.#outbox.close();
   }
 

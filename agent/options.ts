@@ -2,6 +2,7 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { ClockQuality } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { BusActivity } from './bus-activity.ts';
 import type { Couriers } from './callbacks/courier.ts';
 import type { DeliveryBounds } from './callbacks/distribution.ts';
 import type { Overseer } from './health/overseer.ts';
@@ -29,6 +30,8 @@ export interface AgentPorts {
   readonly link: Link;
   readonly store: OutboxStore;
   readonly actuator: Actuator;
+  /** Heeds what comes from the buses; default: one for which no frame was sent by this unit, as in a log. */
+  readonly activity?: BusActivity;
   /** The bus that an action needs sleeps, though others may talk; default: the car is one bus. */
   readonly asleep?: (action: string) => boolean;
   readonly verifier: SignatureVerifier;

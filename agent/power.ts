@@ -1,6 +1,7 @@
 import type { Slot } from '../protocol/slots.ts';
 import { slotByPath } from '../protocol/slots.ts';
-import { type Actuator, type Clock, ERROR, type FrameBatch, type Log, type Memory } from './ports.ts';
+import type { BusActivity } from './bus-activity.ts';
+import type { Actuator, Clock, Log, Memory } from './ports.ts';
 import { defaultLimits, type Power } from './remotes/power.ts';
 import type { StatusReader } from './status.ts';
 
@@ -148,19 +149,7 @@ export class PowerStates implements Power {
     if (asleep === true) this.#state = 'asleep';
   }
 
-  /**
-   * A batch came from a bus. What the controller itself reports is no sign of the car: a frame that wakes nobody is not
-   * acknowledged, and the controller says so for as long as it sends it again.
-   */
-  received({ id, count }: FrameBatch): void {
-    for (let i = 0; i < count; i++) {
-      if (((id[i] as number) & ERROR) !== 0) continue;
-      this.heard();
-      return;
-    }
-  }
-
-  /** A bus talks. */
+  /** A bus talks: see {@link BusActivity.received}. */
   heard(): void {
     this.#heard = this.#parts.clock.monotonic();
     for (const { actions, woken } of this.#waiting) if (this.awake(actions)) woken();

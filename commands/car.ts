@@ -144,6 +144,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
         },
       },
       actuator: actuation.actuator,
+      activity: buses,
       asleep: actuation.asleep,
       verifier: keys,
       keys,
@@ -202,8 +203,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;
     const receive = (batch: FrameBatch): void => {
-      intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses));
-      buses.received(batch, source.buses);
+      intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses), source);
       intake(batch);
     };
     inputs.push(supervise(source, () => source.start(receive), clock, log));

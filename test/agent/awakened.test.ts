@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
-import { ERROR, type FrameBatch } from '../../agent/ports.ts';
+import { BusActivity } from '../../agent/bus-activity.ts';
+import { ERROR, type FrameBatch, SENT } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
@@ -12,7 +13,8 @@ import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
 const CAN_ERR_ACK = 0x20;
 const FRAME = 0x123;
 
-function setUp() {
+/** `sends`: whether the unit can send, and so may hear itself; else what it is told of is a log. */
+function setUp(sends: boolean) {
   const clock = new VirtualClock();
   const rests: boolean[] = [];
   const agent = new Agent(
@@ -31,6 +33,7 @@ function setUp() {
       actuator: { actions: new Set(), actuate: async () => undefined },
       verifier: { key: () => undefined, verify: () => false },
       ledger: { data: emptyLedger, write: async () => undefined },
+      ...(sends ? { activity: new BusActivity(clock, 5_000) } : {}),
       rest: (asleep) => void rests.push(asleep),
     },
     {
@@ -46,13 +49,13 @@ function setUp() {
   agent.start();
   const intake = agent.intake({ decode: () => undefined });
   /** A batch of frames with these identifiers; none: what a receiver was woken for in vain. */
-  const hear = (...ids: number[]): void => {
+  const hear = (ids: readonly number[], flags = 0): void => {
     const batch: FrameBatch = {
       count: ids.length,
       at: new Float64Array(ids.length).fill(clock.now()),
       id: Uint32Array.from(ids),
       bus: new Uint8Array(ids.length),
-      flags: new Uint8Array(ids.length),
+      flags: new Uint8Array(ids.length).fill(flags),
       length: new Uint8Array(ids.length).fill(8),
       offset: Uint32Array.from(ids, (_, i) => 8 * i),
       data: new Uint8Array(8 * ids.length),
@@ -63,16 +66,38 @@ function setUp() {
   return { clock, hear, asleep };
 }
 
-test('errors that the controller reports neither keep the unit awake nor wake it; a frame does', async () => {
-  const { clock, hear, asleep } = setUp();
-  for (let second = 0; second < 20; second++) {
-    hear((ERROR | CAN_ERR_ACK) >>> 0);
-    await clock.settle(1_000);
+const UNACKNOWLEDGED = (ERROR | CAN_ERR_ACK) >>> 0;
+
+test.each([true, false])(
+  'errors that the controller reports neither keep the unit awake nor wake it; a frame does (%j)',
+  async (sends) => {
+    const { clock, hear, asleep } = setUp(sends);
+    for (let second = 0; second < 20; second++) {
+      hear([UNACKNOWLEDGED]);
+      await clock.settle(1_000);
+    }
+    expect(asleep()).toBe(true);
+    hear([UNACKNOWLEDGED, UNACKNOWLEDGED]);
+    hear([]);
+    expect(asleep()).toBe(true);
+    hear([UNACKNOWLEDGED, FRAME]);
+    expect(asleep()).toBe(false);
+  },
+);
+
+test('what the unit sent itself neither keeps it awake nor wakes it; in a log it does, whoever sent it', async () => {
+  for (const sends of [true, false]) {
+    const { clock, hear, asleep } = setUp(sends);
+    for (let second = 0; second < 20; second++) {
+      hear([FRAME, FRAME], SENT);
+      await clock.settle(1_000);
+    }
+    expect(asleep()).toBe(sends);
+    await clock.settle(30_000);
+    expect(asleep()).toBe(true);
+    hear([FRAME], SENT);
+    expect(asleep()).toBe(sends);
+    hear([FRAME]);
+    expect(asleep()).toBe(false);
   }
-  expect(asleep()).toBe(true);
-  hear((ERROR | CAN_ERR_ACK) >>> 0, (ERROR | CAN_ERR_ACK) >>> 0);
-  hear();
-  expect(asleep()).toBe(true);
-  hear((ERROR | CAN_ERR_ACK) >>> 0, FRAME);
-  expect(asleep()).toBe(false);
 });

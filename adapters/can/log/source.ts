@@ -1,5 +1,8 @@
-/** Plays a log as if its buses were there. */
-import type { Clock, FrameBatch, FrameSource } from '../../../agent/ports.ts';
+/**
+ * Plays a log as if its buses were there. Whoever recorded it is a node of them like any other: no frame is flagged SENT,
+ * for this unit sent none.
+ */
+import { type Clock, type FrameBatch, type FrameSource, SENT } from '../../../agent/ports.ts';
 import { slice } from '../frames.ts';
 import { type LogOptions, type LogReader, openLog } from './reader.ts';
 
@@ -102,12 +105,13 @@ export class LogSource implements FrameSource {
 
   /** Gives a batch, at once or in the parts that are due together. `before` is the latest time of earlier rounds. */
   private async give(batch: FrameBatch, before: number, receive: (batch: FrameBatch) => void): Promise<void> {
-    const { at, count } = batch;
+    const { at, flags, count } = batch;
     if (Number.isNaN(this.shift)) this.shift = before + pause - (at[0] as number);
     this.origin ??= { at: at[0] as number, wall: this.clock.now(), monotonic: this.clock.monotonic() };
     for (let i = 0; i < count; i++) {
       const time = (at[i] as number) + this.shift;
       at[i] = time;
+      flags[i] = (flags[i] as number) & ~SENT;
       if (time > this.latest) this.latest = time;
     }
     if (this.speed === Number.POSITIVE_INFINITY) {

@@ -61,8 +61,7 @@ function rig() {
   const hear = (bus: Bus, kind: 'car' | 'error' | 'own' = 'car'): void => {
     const batch = batchOf([{ id: kind === 'error' ? ERROR : 0x123, data: Uint8Array.of(1), bus: buses.indexOf(bus) }]);
     if (kind === 'own') batch.flags[0] = SENT;
-    activity.received(batch, buses);
-    power.received(batch);
+    if (activity.received(batch, buses)) power.heard();
   };
   /** As a command does: awake? wake, send. */
   const order = async (action: Action): Promise<string> => {

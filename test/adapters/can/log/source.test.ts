@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogSource, type PlayOptions } from '../../../../adapters/can/log/index.ts';
-import type { Clock } from '../../../../agent/ports.ts';
+import { BIT_RATE_SWITCH, type Clock, ERROR_STATE, FD } from '../../../../agent/ports.ts';
 import { fileOf } from './frames.ts';
 
 /** A clock that stands until it is moved, and tells when somebody waits for it. */
@@ -58,6 +58,24 @@ function player(clock: Clock, options: Omit<PlayOptions, 'clock'>) {
 }
 
 describe('LogSource', () => {
+  it.each([1, Number.POSITIVE_INFINITY])(
+    'gives what was recorded as sent as any other frame, at speed %d',
+    async (speed) => {
+      const clock = new ManualClock();
+      const source = new LogSource(
+        fileOf('(10.000) can0 001#01 T\n(10.000) can0 002##3AABB T\n(10.000) can0 003#03 R\n'),
+        {
+          clock,
+          speed,
+        },
+      );
+      const flags: number[] = [];
+      await source.start((batch) => flags.push(...batch.flags.subarray(0, batch.count)));
+      await source.finished;
+      expect(flags).toEqual([0, FD | BIT_RATE_SWITCH | ERROR_STATE, 0]);
+    },
+  );
+
   it('keeps the pace of the recording, times the speed', async () => {
     const clock = new ManualClock();
     const { source, got, parts, receive } = player(clock, { speed: 2 });
