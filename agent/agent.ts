@@ -43,11 +43,11 @@ const DEFAULT_FLEET = 'local';
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
 export class Agent implements LinkEvents {
   readonly status = new Status();
+  readonly channels = new Channels();
   readonly monitors: MonitorDesk;
   readonly callbacks: CallbackDesk;
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
-  readonly #channels = new Channels();
   readonly #mapping: Mapping;
   readonly #outbox: Outbox;
   readonly #records: Records;
@@ -74,7 +74,7 @@ export class Agent implements LinkEvents {
     this.#options = options;
     this.#profile = profile;
     const { clock, log, link, store, deflate } = ports;
-    this.#mapping = new Mapping(this.status, this.#channels, profile);
+    this.#mapping = new Mapping(this.status, this.channels, profile);
     this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
     this.#records = records;
@@ -84,10 +84,12 @@ export class Agent implements LinkEvents {
       quality: options.quality,
       trusted: (known) => records.trustClock(known),
       found: (by) => this.#correct(by),
-      stepped: (by) => this.status.stepped(by),
+      stepped: (by) => {
+        this.status.stepped(by);
+        this.channels.stepped(by);
+      },
     });
-    const { status } = this;
-    const channels = this.#channels;
+    const { status, channels } = this;
     const audience = new Audience(clock);
     this.#pipeline = pipeline({
       status,
@@ -287,6 +289,7 @@ export class Agent implements LinkEvents {
     // A clock that stands at its origin stood there in the runs before, too.
     const earliest = this.#startedAt < PLAUSIBLE ? 0 : this.#startedAt;
     this.status.correct(by, earliest, latest);
+    this.channels.stepped(by);
     for (const recorder of this.#pipeline.recorders) recorder.correct?.(by, latest);
     this.#records.correct(by, latest);
     this.#callbacks.correct(by, earliest, latest);

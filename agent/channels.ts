@@ -73,6 +73,11 @@ export class Channels {
     }
   }
 
+  /** The clock was set `by` ms later: what was said is as old as it was, or what was said long ago would be fresh again. */
+  stepped(by: number): void {
+    for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
+  }
+
   /** The channel's source repeated what it said: of a sampled channel that is a sample. */
   seen(channel: Channel, at: number): void {
     const value = this.#values[channel.index];

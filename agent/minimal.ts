@@ -62,6 +62,8 @@ export class MinimalAgent implements LinkEvents {
   readonly #underWay = new Set<string>();
   #cancelTick: (() => void) | undefined;
   #greeted = false;
+  /** That the ledger has lost something is on disk, or was refused there. */
+  #noted = false;
   #stopping = false;
   #second = { number: 0, count: 0 };
 
@@ -89,9 +91,13 @@ export class MinimalAgent implements LinkEvents {
     return this.#outbox.waiting;
   }
 
+  /** Looks around from now on. */
   start(): void {
     this.#cancelTick = this.#ports.clock.after(TICK, () => {
       this.start();
+      this.#makeUp().catch((error: Error) =>
+        this.#ports.log.error('what the ledger has lost could not be written down', { error: error.message }),
+      );
       this.#ports.ticked();
     });
   }
@@ -141,6 +147,18 @@ export class MinimalAgent implements LinkEvents {
     });
     await farewell(settled, this.#ports.clock);
     this.#outbox.close();
+  }
+
+  /**
+   * As the whole agent does: a ledger that has lost something refuses every command until it is known, and on disk, from
+   * when on nothing is lost.
+   */
+  async #makeUp(): Promise<void> {
+    const isTimeKnown = this.#options.quality() !== 'none';
+    if (!this.#ledger.doubtful || (this.#noted && !isTimeKnown)) return;
+    this.#noted = true;
+    if (isTimeKnown) this.#ledger.settle(this.#ports.clock.now() + SKEW);
+    await this.#ledger.write();
   }
 
   #admits(): boolean {

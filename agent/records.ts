@@ -81,8 +81,8 @@ export class Records {
 
   /**
    * The time became known: what was put without it is kept again with its moments `by` ms later, those after `latest`,
-   * of a run that knew the time, aside. Records are published
-   * again, each with its id; of series the receiver is told by `hello`.
+   * of a run that knew the time, aside. Records are published again, each with its id; of series the receiver is told by
+   * `hello`.
    */
   correct(by: number, latest = Number.POSITIVE_INFINITY): void {
     const provisional = this.#provisional;
@@ -91,8 +91,9 @@ export class Records {
       const kept = this.#store.get(kind, id);
       if (kept === undefined) continue;
       const record = shiftInstants(bodies[kind], kept.record, by, latest);
-      if (kind === 'telemetry' || kind === 'waypoint') this.#store.put(kind, { id, at: kept.at + by, record });
-      else this.put(kind, record as Body<RecordKind>);
+      if (kind === 'telemetry' || kind === 'waypoint') {
+        this.#store.put(kind, { id, at: kept.at <= latest ? kept.at + by : kept.at, record });
+      } else this.put(kind, record as Body<RecordKind>);
     }
   }
 

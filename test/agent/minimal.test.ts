@@ -239,6 +239,28 @@ describe('a command', () => {
   });
 });
 
+test('a ledger that has lost something keeps nobody from mending the agent, once it is known from when on nothing is lost', async () => {
+  const { agent, clock, give, reports, ran, ledger } = setUp({ ledger: disk(undefined, 1) });
+  agent.start();
+  const before = signed(commandOf(clock, 'Monitor', removal));
+  await clock.settle(2_000, 500);
+  // It may have been carried out in the time that is lost.
+  await give(before);
+  expect([ran, reports()]).toEqual([[], []]);
+  expect(ledger.data.doubtful).toBeUndefined();
+  await clock.settle(301_000, 1_000);
+  await give(signed(commandOf(clock, 'Monitor', removal)));
+  expect([ran, reports().map(({ status }) => status)]).toEqual([['Monitor'], ['Success']]);
+});
+
+test('without the time it is not known, and stays so on disk', async () => {
+  const { agent, clock, give, ran, ledger } = setUp({ ledger: disk(undefined, 1), quality: 'none' });
+  agent.start();
+  await clock.settle(2_000, 500);
+  await give(signed(commandOf(clock, 'Monitor', removal)));
+  expect([ran, ledger.data.doubtful]).toEqual([[], true]);
+});
+
 test('it looks around every second until it is stopped', async () => {
   const { agent, clock, ticks } = setUp();
   agent.start();

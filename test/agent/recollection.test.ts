@@ -36,14 +36,15 @@ function start(memory: KeptMemory) {
   };
   const publisher = { put: () => undefined, secure: async () => undefined };
   const status = new Status();
-  const records = new Records(publisher, new KeptRecords(), log);
+  const store = new KeptRecords();
+  const records = new Records(publisher, store, log);
   const counter = new Counter();
   const recollection = new Recollection(status, records, [counter], log);
   recollection.recall(memory);
   memory.keep(() => recollection.states());
   status.observe(counter);
   const write = (path: string, value: SlotValue, at: number) => status.write(slotByPath.get(path) as Slot, value, at);
-  return { status, records, counter, write, said };
+  return { status, records, store, counter, write, said };
 }
 
 describe('what the core keeps', () => {
@@ -87,6 +88,21 @@ describe('what the core keeps', () => {
     expect(counter.count).toBe(0);
     expect(status.contents()).toEqual({ odometer: { createdAt: T, mileage: 12 } });
     expect(said).toEqual(['what was kept cannot be read and begins anew: counter']);
+  });
+});
+
+describe('records of a time that was not known', () => {
+  test('are moved when it is; what an earlier run put that knew it stays where it was', () => {
+    const { records, store } = start(new KeptMemory());
+    const points = (at: number) => ({ points: [{ at, latitude: 48, longitude: 2, type: 'Acquire' as const }] });
+    records.trustClock(false);
+    records.append('waypoint', points(T), T);
+    records.append('waypoint', points(1_000), 1_000);
+    records.correct(T, 60_000);
+    expect(store.list('waypoint').map(({ at, record }) => [at, record])).toEqual([
+      [T, points(T)],
+      [T + 1_000, points(T + 1_000)],
+    ]);
   });
 });
 
