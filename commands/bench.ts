@@ -39,7 +39,7 @@ export function benchCommand(): Command {
   return new Command('bench')
     .summary('the whole rig on one machine: simulated car, broker, agent')
     .description(
-      `Runs a simulated car at CAN level (it drives a loop in Paris, charges, opens doors), an embedded MQTT broker and
+      `Runs a simulated car at CAN level (it drives a loop in Paris, charges, opens doors), an embedded MQTT broker and \
 the agent, and prints what is published, where, and what to try. Ctrl-C ends it; records stay for the next start.`,
     )
     .option('--data <dir>', 'directory of records and keys', benchDirectory)

@@ -26,12 +26,12 @@ export function decodeCommand(): Command {
     .description(
       `Reads recordings and prints what they say, for people who map a new car.
 
-CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical;
-integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless
+CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; \
+integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless \
 --raw. The format is found by content: candump, Vector ASC and BLF, PEAK TRC, CRTD, GVRET CSV, CANHacker, BusMaster.
 
-NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in
-degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become
+NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
+degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
 {command, values: {signalId: value}} or {error}.`,
     )
     .argument('[log...]', 'log files, .gz too; - reads standard input')
@@ -136,7 +136,8 @@ function payload(batch: FrameBatch, i: number): string {
 function load(file: string): BoundDatabase {
   const { database, diagnostics } = readDbc(file);
   complain(diagnostics.filter((diagnostic) => diagnostic.severity !== 'info'));
-  if (database === undefined) throw new VigieError('configuration.wrong', 'the DBC cannot be used', { where: file });
+  if (database === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+    throw new VigieError('configuration.wrong', 'the DBC cannot be used', { where: file });
   return { database };
 }
 

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { readTrustChanges, type TrustChanges } from '../adapters/keys/index.ts';
 import { lockDirectory, openDocument } from '../adapters/store/index.ts';
 import type { Document, Log } from '../agent/ports.ts';
@@ -14,12 +14,25 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code, message } = told(path, error as NodeJS.ErrnoException);
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, not a directory' : message;
     throw new VigieError('usage.wrong', `cannot be the directory of records: ${reason}; choose another with --data`, {
       where: path,
       cause: error,
     });
+  }
+}
+
+/** Why: a recursive mkdir says ENOENT whatever the file system said; that of the first missing directory says it. */
+function told(path: string, error: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  if (error.code !== 'ENOENT') return error;
+  let missing = resolve(path);
+  while (!existsSync(dirname(missing))) missing = dirname(missing);
+  try {
+    mkdirSync(missing);
+    return error;
+  } catch (why) {
+    return why as NodeJS.ErrnoException;
   }
 }
 
@@ -73,7 +86,8 @@ export function openChanges(data: string, log: Log): Promise<Document<TrustChang
   return openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log, accept: readTrustChanges });
 }
 
-function refused(error: unknown): boolean {
+/** Whether an error is that of a disk which can take nothing now. */
+export function refused(error: unknown): boolean {
   const cause = error instanceof VigieError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
   return cause?.code !== undefined && REFUSALS.includes(cause.code);
 }

@@ -17,7 +17,9 @@ export function keysCommand(): Command {
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(async (options: { dir: string; format?: string }) => {
       const lines = new Lines();
-      for (const key of await listKeys(options.dir)) {
+      const found = await listKeys(options.dir);
+      if (found.length === 0) process.stderr.write(`${options.dir}: no keys here; name their folder with --dir\n`);
+      for (const key of found) {
         const text = `${key.name} ${key.kid} ${key.algorithm} ${key.kinds.join(',')}`;
         lines.line(formatOf(options.format) === 'ndjson' ? JSON.stringify(key) : text);
       }

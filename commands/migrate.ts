@@ -8,7 +8,7 @@ export function migrateCommand(): Command {
   return new Command('migrate')
     .summary('brings a folder of records to another format, e.g. for an older agent')
     .description(
-      `The agent brings its records to its own format when it starts; this does it by hand, and back, for the agent of
+      `The agent brings its records to its own format when it starts; this does it by hand, and back, for the agent of \
 before. What an older format does not know is put aside and taken up again on the way up.`,
     )
     .option('--data <dir>', 'folder of the records', process.env['VIGIE_DATA'] || configurationDefaults.data)

@@ -40,7 +40,7 @@ export function replayCommand(): Command {
   return new Command('replay')
     .summary('a recorded log through the agent: what the car would have published')
     .description(
-      `Plays CAN logs through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A
+      `Plays CAN logs through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A \
 line per message: {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
     )
     .argument('<log...>', 'log files in order of time, .gz too; - reads standard input')

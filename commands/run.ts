@@ -6,7 +6,7 @@ import { SystemClock } from '../adapters/clock/system.ts';
 import { openLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
 import { migrate, newest } from '../adapters/service/data-format.ts';
-import { mendFormat } from '../adapters/service/format-mending.ts';
+import { mendFormat, needsNoStep } from '../adapters/service/format-mending.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
@@ -15,7 +15,7 @@ import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
 import { couriersOf } from './couriers.ts';
-import { makeDirectory, takeDirectory } from './directory.ts';
+import { makeDirectory, refused, takeDirectory } from './directory.ts';
 import { Configurations, type Unwritten } from './generation.ts';
 import { startMinimal } from './minimal.ts';
 import { writtenMonitors } from './monitors.ts';
@@ -203,7 +203,13 @@ function bringUp(data: string, log: Log): void {
   if (mended !== undefined) log.error('what format the records have was damaged', { ...mended });
   // A disk that refuses must not keep the car dark, when it has nothing to take.
   if (mended?.refused !== undefined && mended.format === newest()) return;
-  for (const done of migrate(data)) log.info('the records were migrated', { done });
+  const nothingToBring = needsNoStep(data);
+  try {
+    for (const done of migrate(data)) log.info('the records were migrated', { done });
+  } catch (error) {
+    if (!refused(error) || !nothingToBring) throw error;
+    log.error('what format the records have could not be written down', { error: (error as Error).message });
+  }
 }
 
 /** A configuration that cannot be read, and no record of another one. */

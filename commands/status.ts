@@ -20,7 +20,7 @@ export function statusCommand(): Command {
   return new Command('status')
     .summary('how the running agent fares')
     .description(
-      `Asks the agent that runs on this machine: what it reads, what waits, what it costs. A line of JSON for programs.
+      `Asks the agent that runs on this machine: what it reads, what waits, what it costs. A line of JSON for programs. \
 Exit status 0, 1 when it is stuck or in its minimal mode, 2 when no agent runs.`,
     )
     .option('-c, --config <file>', 'its configuration, which names the folder of the records')

@@ -8,7 +8,7 @@ const WRONG_INPUT = 2;
 
 const description = `The agent in a car's telematics unit: CAN in, CBOR over MQTT out, signed commands carried out.
 
-Programs get NDJSON on standard output (the default when it is not a terminal), people get text; progress and
+Programs get NDJSON on standard output (the default when it is not a terminal), people get text; progress and \
 diagnostics go to standard error. Times are UTC milliseconds, numbers are physical.
 Exit status: 0 done, 1 a command failed in the car, 2 wrong input.`;
 
@@ -34,7 +34,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     .version(version, '-V, --version')
     .showSuggestionAfterError()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'vigie: ')) });
+    .configureOutput({ outputError: (text, write) => write(complaint(text)) });
   for (const name of needed(argv[2])) {
     const command = await (commands[name] as () => Promise<Command>)();
     program.addCommand(command.exitOverride().configureOutput(program.configureOutput()));
@@ -51,6 +51,12 @@ export async function run(argv: readonly string[]): Promise<void> {
 function needed(asked = ''): readonly string[] {
   if (asked === '--version' || asked === '-V') return [];
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
+}
+
+/** A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option. */
+function complaint(text: string): string {
+  const said = text.replace(/^error: /, 'vigie: ');
+  return /unknown option '-\d/.test(said) ? `${said.trimEnd()}: put -- before what begins with a minus\n` : said;
 }
 
 function explain(error: unknown): number {

@@ -23,7 +23,7 @@ export function watchCommand(): Command {
   return new Command('watch')
     .summary('decodes and shows what a car publishes')
     .description(
-      `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker
+      `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker \
 delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.
 
 The car is told that somebody watches: it then sends within two seconds what it would gather for a minute.`,

@@ -1,5 +1,5 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -9,17 +9,18 @@ import { type ConfigurationInput, configurationSchema } from './configuration-sc
 import { configurationDefaults } from './defaults.ts';
 import { readYamlFile, reason } from './document.ts';
 import { type Environment, overlay, reportUnknown } from './environment.ts';
-import { checkForm } from './faults.ts';
+import { checkForm, quoted } from './faults.ts';
 import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
 import { type HttpConfiguration, readHttp } from './http.ts';
 import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
 import { type MonitorsConfiguration, readMonitorsSection } from './monitors.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
+import { suggestion } from './nearest.ts';
 import { type PowerConfiguration, readPower } from './power.ts';
 import { readDuration, readSize } from './quantities.ts';
 import { credentialPath, readService, type ServiceConfiguration } from './service.ts';
-import { isProfilePath } from './shipped.ts';
+import { isProfilePath, shippedNames, shippedProfiles } from './shipped.ts';
 
 /** All paths are absolute, times in ms, sizes in bytes. */
 export interface Configuration extends ServiceConfiguration {
@@ -113,7 +114,7 @@ function readConfiguration(
   return {
     file,
     vin: input.vin,
-    profile: isProfilePath(profile) ? beside(profile) : profile,
+    profile: isProfilePath(profile) ? beside(profile) : shippedProfile(profile, beside, findings),
     data: beside(typeof input.data === 'string' ? input.data : configurationDefaults.data),
     ...readInputs(input, beside, findings),
     mqtt,
@@ -129,6 +130,16 @@ function readConfiguration(
     ...(monitors === undefined ? {} : { monitors }),
     log: { level: level ?? configurationDefaults.log.level },
   };
+}
+
+/** A name without a `/` is that of a shipped profile. */
+function shippedProfile(name: string, beside: (written: string) => string, findings: Findings): string {
+  const known = shippedNames(shippedProfiles);
+  if (name === '' || known.includes(name)) return name;
+  const fix = existsSync(beside(name)) ? `write ./${name}, if that folder is meant` : suggestion(name, known);
+  const all = `known: ${known.join(', ') || 'none'}; or give a path, such as ./${name}`;
+  findings.error('/profile', `there is no profile ${quoted(name)}`, fix ?? all);
+  return name;
 }
 
 /** Passwords are short; a larger file is the wrong one. */

@@ -119,6 +119,10 @@ function readProfile(
   }
   if (Object.keys(members(input.commands)).length > 0) reportTimeless(sources, findings);
   const constants = readConstants(members(input.constants), status, findings);
+  if (sources.length + Object.keys(constants).length === 0 && !findings.failed) {
+    const fix = 'add lines such as kinetic.speed: { signal: MESSAGE.SIGNAL }';
+    findings.warning('/status', 'nothing is mapped, so nothing of the car would be published', fix);
+  }
   const paths = new Set(Object.keys(status));
   const told = channelSections.flatMap((section) =>
     Object.keys(members(input[section])).map((of) => `${section}.${of}`),

@@ -9,6 +9,7 @@ import {
   formatOf,
   type Migration,
   migrations,
+  newest,
   numberOf,
   VERSION,
   VERSION_COPY,
@@ -42,6 +43,15 @@ export function mendFormat(folder: string, steps: readonly Migration[] = migrati
   } catch (error) {
     return { format, said, refused: (error as Error).message };
   }
+}
+
+/**
+ * Whether a folder can be worked with although nothing says its format: it is new, or what is in it is of the newest
+ * format and only the number is missing.
+ */
+export function needsNoStep(folder: string, steps: readonly Migration[] = migrations): boolean {
+  if (formatOf(folder) === undefined) return true;
+  return !existsSync(join(folder, VERSION)) && apparent(folder, steps) === newest(steps);
 }
 
 function faultOf(folder: string, copy: number | undefined): string | undefined {

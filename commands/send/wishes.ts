@@ -1,6 +1,7 @@
 /** What people can ask of a car, in their words, and the body that it comes to. */
 import type { CommandBodyKind } from '../../protocol/command.ts';
 import { formatDuration } from '../../protocol/duration.ts';
+import type { VigieError } from '../../protocol/errors.ts';
 import { instantOf } from '../../protocol/schema/monitor/civil.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { bodyFault } from '../../protocol/schema/remote/rules.ts';
@@ -37,12 +38,12 @@ const verbs: Readonly<Record<string, Verb>> = {
   wakeup: { usage: 'wakeup', read: (words) => (words.length === 0 ? { kind: 'WakeUp', body: {} } : undefined) },
   charge: {
     usage:
-      'charge [on|off|never] [--at TIME [--until TIME] [--days DAYS] [--slot N]] [--level 1-5] [--type partial|full]',
+      'charge [on|off|never] | --at TIME [--until TIME] [--days DAYS] [--slot N] | [--level 1-5] [--type partial|full]',
     details: ['at', 'until', 'days', 'slot', 'level', 'type'],
     read: charge,
   },
   precondition: {
-    usage: 'precondition [on|off|delete] [--slot 1-4 --at TIME [--days DAYS] [--once]]',
+    usage: 'precondition [on|off] | delete --slot 1-4 | --slot 1-4 --at TIME [--days DAYS] [--once]',
     details: ['at', 'days', 'slot', 'once'],
     read: precondition,
   },
@@ -82,7 +83,7 @@ function charge(words: readonly string[], details: Details): Wish | undefined {
   const [word, ...more] = words;
   if (more.length > 0) return undefined;
   if (word !== undefined || Object.keys(details).length === 0) {
-    if (Object.keys(details).length > 0) return undefined;
+    if (Object.keys(details).length > 0) throw alone('charge', word, details);
     // No program at all is how the interface says that none is wanted any more.
     if (word === 'never') return { kind, body: { schedule: { programs: [] } } };
     return choice(kind, { on: { immediate: true }, off: { immediate: false } }, 'on')(words, {});
@@ -130,7 +131,7 @@ function precondition(words: readonly string[], details: Details): Wish | undefi
       'on',
     )(words, {});
   }
-  if (word !== undefined) return undefined;
+  if (word !== undefined) throw alone('precondition', word, details);
   if (slot === undefined || at === undefined) throw wrong('a program needs --slot and --at');
   const program = {
     slot: whole('slot', slot, 1, 4),
@@ -166,6 +167,12 @@ function navigate(words: readonly string[]): Wish | undefined {
     return { type: 'Point', coordinates };
   });
   return { kind: 'Navigation', body: { positions } };
+}
+
+/** A word for now, and details of later. */
+function alone(what: string, word: string | undefined, details: Details): VigieError {
+  const names = Object.keys(details).map((name) => `--${name}`);
+  return wrong(`"${what} ${word}" is for now and has no ${names.join(', ')}; leave ${word} out for a plan`);
 }
 
 /** `23:30` as the interface writes it. */

@@ -1,7 +1,7 @@
-/** `vigie run` with records on a disk that the kernel lets nobody write to any more, as after an error of it. */
+/** `vigie run` with records on a disk that takes nothing: read-only, as after an error of it, or full. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,13 +12,38 @@ import { VigieProcess } from '../rig/bench.ts';
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const mounts = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
 
+const configuration = `configuration: 1
+vin: VF3SERVCECAR00001
+profile: bench
+data: ./records
+can: [{ bus: body, simulated: true }]
+mqtt: { url: 'mqtt://127.0.0.1:1' }
+`;
+
+/** An agent in a name space of mounts, once it is ready or has ended; the script is told the folder of the records. */
+async function startAfter(script: string, records: string, configuration: string) {
+  const command = `${script} && exec "$2" "$3" run -c "$4"`;
+  const options = ['--map-root-user', '--mount', 'sh', '-c', command, 'sh', records];
+  const agent = spawn('unshare', [...options, process.execPath, main, configuration]);
+  let said = '';
+  const exit = once(agent, 'exit');
+  const ready = new Promise<void>((resolve) => {
+    for (const stream of [agent.stdout, agent.stderr]) {
+      stream.setEncoding('utf8').on('data', (words: string) => {
+        said += words;
+        if (said.includes('ready: ')) resolve();
+      });
+    }
+  });
+  await Promise.race([ready, exit]);
+  return { agent, said: () => said, exit };
+}
+
 describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that became read-only', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'vigie-read-only-'));
-    const bus = '{ bus: body, simulated: true }';
-    const text = `configuration: 1\nvin: VF3SERVCECAR00001\nprofile: bench\ndata: ./records\ncan: [${bus}]\n`;
-    writeFileSync(join(folder, 'vigie.yaml'), `${text}mqtt: { url: 'mqtt://127.0.0.1:1' }\n`);
+    writeFileSync(join(folder, 'vigie.yaml'), configuration);
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -31,23 +56,47 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
     writeFileSync(join(records, 'ended'), 'signal killed KILL\n');
     expect(existsSync(join(records, 'lock'))).toBe(true);
 
-    const script = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" "$3" run -c "$4"`;
-    const options = ['--map-root-user', '--mount', 'sh', '-c', script, 'sh', records];
-    const agent = spawn('unshare', [...options, process.execPath, main, join(folder, 'vigie.yaml')]);
-    let said = '';
-    const exit = once(agent, 'exit');
-    const ready = new Promise<void>((resolve) => {
-      for (const stream of [agent.stdout, agent.stderr]) {
-        stream.setEncoding('utf8').on('data', (words: string) => {
-          said += words;
-          if (said.includes('ready: ')) resolve();
-        });
-      }
-    });
-    await Promise.race([ready, exit]);
-    expect(said).toContain('cannot be locked');
-    expect(said).toContain('ready: VF3SERVCECAR00001');
+    const script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"';
+    const { agent, said, exit } = await startAfter(script, records, join(folder, 'vigie.yaml'));
+    expect(said()).toContain('cannot be locked');
+    expect(said()).toContain('ready: VF3SERVCECAR00001');
     agent.kill('SIGTERM');
     expect(await exit).toEqual([0, null]);
   });
+
+  test('is named when the folder of the records cannot be made on it', { timeout: 60_000 }, async () => {
+    const records = join(folder, 'records');
+    const script = 'mount --bind "$(dirname "$1")" "$(dirname "$1")" && mount -o remount,ro,bind "$(dirname "$1")"';
+    const { said, exit } = await startAfter(script, records, join(folder, 'vigie.yaml'));
+    expect(await exit).toEqual([2, null]);
+    expect(said()).toContain(`${records}: cannot be the directory of records: EROFS`);
+  });
 });
+
+describeNeeding(
+  mounts,
+  'no name space of mounts can be made here',
+  'a disk that is full before the first start',
+  () => {
+    let folder: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'vigie-full-'));
+      writeFileSync(join(folder, 'vigie.yaml'), configuration.replace('./records', './disk/records'));
+      mkdirSync(join(folder, 'disk'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+    // What a first start leaves on it, names without contents, is no reason for the next one not to start.
+    const leftovers = ['', ' && mkdir -p "$1/configuration" "$1/outbox" && touch "$1/version.next"'];
+    test.each(leftovers)('keeps no agent from starting%s', { timeout: 60_000 }, async (before) => {
+      const fill =
+        'cd "$(dirname "$1")" && mount -t tmpfs -o size=4k tmpfs "$PWD" && cd "$PWD" && head -c 4096 /dev/zero > full';
+      const records = join(folder, 'disk', 'records');
+      const { agent, said, exit } = await startAfter(fill + before, records, join(folder, 'vigie.yaml'));
+      expect(said()).toContain('could not be written down');
+      expect(said()).toContain('ready: VF3SERVCECAR00001');
+      agent.kill('SIGTERM');
+      expect(await exit).toEqual([0, null]);
+    });
+  },
+);

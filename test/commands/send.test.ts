@@ -97,7 +97,7 @@ describe('words', () => {
     ['doors ajar', {}, /doors lock\|unlock/],
     ['doors lock now', {}, /doors lock\|unlock/],
     ['doors lock', { at: '7:00' }, /"doors" has no --at/],
-    ['charge on', { at: '7:00' }, /charge/],
+    ['charge on', { at: '7:00' }, /no --at; leave on out/],
     ['charge', { at: '24:00' }, /--at must be a time of day/],
     ['charge', { at: '7:00', until: '7:00' }, /end must not be start/],
     ['charge', { until: '7:00' }, /need --at/],

@@ -250,6 +250,7 @@ describe('what is odd but works', () => {
       17,
       /nothing in this profile/,
     ],
+    ['nothing that is mapped', () => `${car().split('constants:')[0]}status: {}\n`, 5, /nothing is mapped/],
     ['dead-band for all units', () => car(['interval: 2s', 'deadBand: 1']), 16, /all units/],
   ];
   test.each(cases)('%s is a warning', (_, text, line, message) => {

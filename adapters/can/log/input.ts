@@ -144,6 +144,14 @@ async function* blocks(input: ByteInput, begun: Uint8Array): AsyncGenerator<Uint
 }
 
 function unreadable(where: string, cause: unknown): VigieError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const { code, message = String(cause) } = cause as NodeJS.ErrnoException;
+  const reason = reasons[code ?? ''] ?? message;
   return new VigieError('input.unreadable', `cannot be read: ${reason}`, { where, cause });
 }
+
+/** What people can do about what the system says of a file. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file (check the path)',
+  EISDIR: 'it is a folder (name the log in it)',
+  EACCES: 'its rights forbid it',
+};

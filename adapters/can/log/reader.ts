@@ -73,9 +73,8 @@ export async function openLog(path: string, options: LogOptions = {}): Promise<L
           : filled === 0
             ? 'the file is empty'
             : 'this is no log of a known format';
-      throw new VigieError('input.malformed', `${what}; known are ${known}, each also compressed with gzip`, {
-        where: file,
-      });
+      const fix = filled === 0 ? '' : `; known are ${known}, each also compressed with gzip`;
+      throw new VigieError('input.malformed', `${what}${fix}`, { where: file });
     }
     const recording = new Recording(file, options.bus);
     const parser = formats[format].create(recording, head);

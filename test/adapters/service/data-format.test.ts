@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatOf, type Migration, migrate, migrations, newest } from '../../../adapters/service/data-format.ts';
-import { mendFormat } from '../../../adapters/service/format-mending.ts';
+import { mendFormat, needsNoStep } from '../../../adapters/service/format-mending.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -26,6 +26,17 @@ test('a new folder has the newest format at once; one from before the number has
   expect(migrate(folder)).toHaveLength(newest() - 1);
   expect(read('version')).toBe(`${newest()}\n`);
   expect(migrate(folder)).toEqual([]);
+});
+
+test('a new folder needs no step, nor does one of the newest format without a number; one of an older agent does', () => {
+  expect(needsNoStep(folder)).toBe(true);
+  write('boot.json', '{}');
+  expect(needsNoStep(folder)).toBe(false);
+  migrate(folder);
+  rmSync(join(folder, 'version'));
+  expect(needsNoStep(folder)).toBe(true);
+  write('version', '1\n');
+  expect(needsNoStep(folder)).toBe(false);
 });
 
 test('what an older format does not know is there again after the way down and up', () => {
