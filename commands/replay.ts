@@ -18,7 +18,7 @@ import { passing } from './keeping.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
-import { decoderFor, loadVehicle } from './vehicle.ts';
+import { decoderFor, loadVehicle, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
 /** Stands for the car whose log has none. */
@@ -113,10 +113,12 @@ async function replay(logs: string[], options: Options): Promise<void> {
   let frames = 0;
   let first = true;
   let last = 0;
+  const heard: (readonly string[])[] = [];
   try {
     for (const path of logs) {
       const log = await openLog(path, bus === undefined ? {} : { bus });
       const bar = await progressBar(log.size);
+      heard.push(log.buses);
       const intake = agent.intake(decoderFor(vehicle, agent.wanted, log.buses));
       let backwards = 0;
       const pace = pauses(options.speed, started);
@@ -158,7 +160,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     copy?.close();
   }
   if (frames > 0 && agent.readings === 0) {
-    process.stderr.write('no frame carried a signal of the profile: is it the right car, and the right --bus?\n');
+    process.stderr.write(`no frame carried a signal of the profile: ${unheard(vehicle, heard.flat())}\n`);
   }
   const seconds = (started.monotonic() - from) / 1000;
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
@@ -166,6 +168,14 @@ async function replay(logs: string[], options: Options): Promise<void> {
     `${counted(frames, 'frame')} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
       `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused}\n`,
   );
+}
+
+/** Why nothing of a log may have been of use. Several buses of a profile are known by the names that the log has. */
+function unheard({ profile }: Vehicle, heard: readonly string[]): string {
+  const buses = profile.buses.filter(({ kind }) => kind === 'can').map(({ name }) => name);
+  if (buses.length < 2 || buses.some((name) => heard.includes(name))) return 'is it the right car, and the right bus?';
+  const log = [...new Set(heard)].join(', ');
+  return `the log has bus ${log}, profile ${profile.name} has ${buses.join(', ')}; rename them in the log, or give --bus`;
 }
 
 /**

@@ -88,6 +88,23 @@ describe('replay', () => {
     }
   });
 
+  test('says why nothing of a log was of use: another car, or other names of buses', async () => {
+    const foreign = car.file('foreign.log', '(1.000000) can0 7FF#00\n');
+    const other = await vigie('replay', foreign, '--profile', car.profile);
+    expect(other.stderr).toContain('no frame carried a signal of the profile: is it the right car');
+    const text = readFileSync(car.profile, 'utf8')
+      .replace('{ name: can, dbc', '{ name: motor, dbc')
+      .replace('\nstatus:', '\n  - { name: body, dbc: [small.dbc] }\nstatus:')
+      .replaceAll('{ signal', '{ bus: motor, signal');
+    const two = car.file('two.yaml', text);
+    const named = await vigie('replay', car.log, '--profile', two);
+    expect(named.stderr).toContain('the log has bus can0, profile small has motor, body; rename them in the log');
+    expect(named.stdout).not.toContain('/up/telemetry');
+    const told = await vigie('replay', car.log, '--profile', two, '--bus', 'motor');
+    expect(told.stderr).not.toContain('no frame');
+    expect(told.stdout).toContain('/up/telemetry');
+  });
+
   test('several logs are one drive', async () => {
     const half = Math.floor(car.lines.length / 2);
     const first = car.file('first.log', `${car.lines.slice(0, half).join('\n')}\n`);

@@ -136,6 +136,12 @@ describe('LogSource', () => {
     expect(got.length).toBeLessThan(4);
   });
 
+  it('knows the bus that it is told before the log is open', () => {
+    const clock = new ManualClock();
+    expect(new LogSource(path(), { clock, bus: 'body' }).buses).toEqual(['body']);
+    expect(new LogSource(path(), { clock }).buses).toEqual([]);
+  });
+
   it('says that a file is missing', async () => {
     const source = new LogSource('/nowhere/at.log', { clock: new ManualClock() });
     await expect(source.start(() => undefined)).rejects.toMatchObject({ code: 'input.unreadable' });
