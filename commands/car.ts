@@ -101,7 +101,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
   ends.unshift(() => store.close());
   const { trust } = options;
   const own =
-    options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes);
+    options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log);
   const keys = TrustStore.without(clock, {
     ...(trust === undefined ? {} : { changes: await openChanges(data, log), log }),
     ...(own === undefined ? {} : { own: [own.key] }),

@@ -151,7 +151,9 @@ function open(
       const { log: path, loop } = input;
       // Frames stand for live ones, so they carry the time at which they come.
       const speed = path === '-' ? Number.POSITIVE_INFINITY : input.speed;
-      return { source: new LogSource(path, { bus, speed, loop, clock, times: 'clock' }) };
+      const source = new LogSource(path, { bus, speed, loop, clock, times: 'clock' });
+      source.finished.catch((error: Error) => log.error('a log cannot be read on', { bus, error: error.message }));
+      return { source };
     }
   }
 }

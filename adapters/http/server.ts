@@ -93,6 +93,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await once(server, 'listening').catch((cause: unknown) => {
     throw unavailable(`${host}:${options.port}`, cause);
   });
+  // A connection that could not be accepted, as when memory is short, is lost alone.
+  server.on('error', (error) => log.error('the HTTP interface has trouble', { error: error.message }));
   const { port } = server.address() as AddressInfo;
   const watch =
     server instanceof SecureServer && tls !== undefined ? watchCertificates(server, tls, clock, log) : undefined;

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import type { Log } from '../../agent/ports.ts';
 import { generateKey, readTrust } from './directory.ts';
 import { CommandSigner } from './signer.ts';
 import type { TrustedKey } from './trust-file.ts';
@@ -10,12 +13,41 @@ export interface OwnKey {
 
 /**
  * The unit's own key in `directory`, made at the first call: for commands that come to the car by other ways than the
- * broker. `kinds` is what it may command from now on. Rejects as `generateKey` and `CommandSigner.open` do.
+ * broker. `kinds` is what it may command from now on. A directory that cannot be used is put aside, beside it, and
+ * another key is made: nobody trusts it but this unit. Undefined when the disk does not take that, which is logged, and
+ * must not keep the car dark.
  */
-export async function ownKey(directory: string, name: string, kinds: readonly string[]): Promise<OwnKey> {
+export async function ownKey(
+  directory: string,
+  name: string,
+  kinds: readonly string[],
+  log: Log,
+): Promise<OwnKey | undefined> {
+  try {
+    return await open(directory, name, kinds);
+  } catch (error) {
+    log.error('the key of the unit itself cannot be used; another is made', { error: (error as Error).message });
+  }
+  try {
+    if (existsSync(directory)) await rename(directory, free(`${directory}.damaged`));
+    return await open(directory, name, kinds);
+  } catch (error) {
+    log.error('the unit has no key for commands of its own', { error: (error as Error).message });
+    return undefined;
+  }
+}
+
+async function open(directory: string, name: string, kinds: readonly string[]): Promise<OwnKey> {
   if (!(await readTrust(directory)).some((key) => key.name === name)) {
     await generateKey(directory, name, { algorithm: 'Ed25519', kinds });
   }
   const key = (await readTrust(directory)).find((known) => known.name === name) as TrustedKey;
   return { key: { ...key, kinds }, signer: await CommandSigner.open(directory, name) };
+}
+
+/** The path, or with a number behind it where there is something already. */
+function free(path: string): string {
+  let unused = path;
+  for (let n = 2; existsSync(unused); n++) unused = `${path}.${n}`;
+  return unused;
 }

@@ -48,6 +48,8 @@ export async function serve(place: Place, pages: Readonly<Record<string, Page>>)
     if (place.kind === 'unix') server.listen(place.path, resolve);
     else server.listen(place.port, place.host, resolve);
   });
+  // A connection that could not be accepted, as when memory is short, is lost alone: whoever asked sees that it is.
+  server.on('error', () => undefined);
   if (path !== undefined) chmodSync(path, 0o660);
   // It serves as long as the agent runs and keeps no process alive.
   server.unref();

@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
+import { connect, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { TooManyRequests } from '../../../adapters/http/access/failures.ts';
 import { RateLimiter } from '../../../adapters/http/rates.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
@@ -197,4 +197,14 @@ describe('connections', () => {
     await stopped;
     await expect(rig.get('/fleets')).rejects.toThrow();
   });
+});
+
+test('a connection that cannot be accepted does not end the process', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  await startRig({});
+  const server = listen.mock.contexts[0] as Server;
+  listen.mockRestore();
+  // As node:net says that accept(2) failed; without a listener it would be thrown.
+  for (let n = 0; n < 2; n++) server.emit('error', new Error('accept ENOMEM'));
+  expect(server.listening).toBe(true);
 });

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { metrics, metricsPage } from '../../../adapters/service/metrics.ts';
 import { privateBytesIn, processVitals } from '../../../adapters/service/process.ts';
 import { type ReadingRoom, serve } from '../../../adapters/service/server.ts';
@@ -148,4 +148,14 @@ test('who connects and asks nothing is sent away', async () => {
   await once(silent, 'connect');
   await once(silent, 'close');
   expect(silent.bytesRead).toBe(0);
+});
+
+test('a connection that cannot be accepted does not end the process', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  await open({ kind: 'loopback', host: '127.0.0.1', port: 0 }, {});
+  const server = listen.mock.contexts[0] as Server;
+  listen.mockRestore();
+  // As node:net says that accept(2) failed; without a listener it would be thrown.
+  for (let n = 0; n < 2; n++) server.emit('error', new Error('accept ENOMEM'));
+  expect(server.listening).toBe(true);
 });

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ownKey, TrustStore } from '../../../adapters/keys/index.ts';
+import { type OwnKey, ownKey, TrustStore } from '../../../adapters/keys/index.ts';
 import { Ledger } from '../../../agent/remotes/ledger.ts';
 import { Requests } from '../../../agent/remotes/requests.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
+import { MemoryLog } from '../../rig/log.ts';
 import { carOf, disk, VIN } from './rig.ts';
 
 let directory: string;
@@ -23,8 +24,15 @@ const lock = {
   remote: { door: { state: 'Locked' } },
 } as const;
 
+/** The key that the unit has there, or gets. */
+async function keyOf(kinds: readonly string[]): Promise<OwnKey> {
+  const own = await ownKey(directory, 'interface', kinds, new MemoryLog());
+  if (own === undefined) throw new Error('the disk takes no key');
+  return own;
+}
+
 async function setUp(kinds: readonly string[] = ['Doors']) {
-  const { key, signer } = await ownKey(directory, 'interface', kinds);
+  const { key, signer } = await keyOf(kinds);
   const clock = new VirtualClock();
   const reports: RemoteReport[] = [];
   const publisher = {
@@ -110,7 +118,7 @@ describe('a command that is asked for at the interface', () => {
     const order = { ...lock, id: 'abc-1' };
     await requests.submit(order);
     await settle();
-    const { signer } = await ownKey(directory, 'interface', ['Doors']);
+    const { signer } = await keyOf(['Doors']);
     const receive = async (payload: Uint8Array): Promise<void> => {
       await remotes.receive(payload);
       for (const report of reports.slice(told)) {
@@ -179,8 +187,8 @@ describe('a command that is asked for at the interface', () => {
 
 test('what the unit’s key may do is what is configured now, and no command takes it away', async () => {
   const clock = new VirtualClock();
-  const { key } = await ownKey(directory, 'interface', ['Doors']);
-  const again = await ownKey(directory, 'interface', ['Horn']);
+  const { key } = await keyOf(['Doors']);
+  const again = await keyOf(['Horn']);
   expect([again.key.kid, again.key.kinds]).toEqual([key.kid, ['Horn']]);
   const trust = TrustStore.without(clock, { own: [again.key] });
   await expect(trust.revoke(Buffer.from(key.kid, 'hex'))).rejects.toThrow(
