@@ -9,7 +9,6 @@ import { CallbackDesk } from './callbacks/desk.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { intakeOf } from './column-intake.ts';
-import { farewell } from './farewell.ts';
 import { Inbox } from './inbox.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
@@ -29,6 +28,7 @@ import type { Requests } from './remotes/requests.ts';
 import { trustAffair } from './remotes/trust.ts';
 import { Status } from './status.ts';
 import { RecorderTurns } from './turns.ts';
+import { FAREWELL, within } from './within.ts';
 
 /** Recorders look around this often, ms, */
 const TICK = 1_000;
@@ -259,8 +259,8 @@ export class Agent implements LinkEvents {
     this.#callbacks.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
-    // A disk that refuses now refused before: the outbox and this line say so, and the link still has to be closed.
-    await farewell(this.#outbox.settled().catch(this.#complain), this.#ports.clock);
+    // What is not acknowledged in time is on disk. A disk that refuses has said so, and the link is still to be closed.
+    await within(FAREWELL, this.#outbox.settled().catch(this.#complain), this.#ports.clock);
     await this.#inbox.settled();
     this.#outbox.close();
   }

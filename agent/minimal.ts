@@ -3,13 +3,13 @@ import type { ClockQuality } from '../protocol/schema/message.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import { downKind } from '../protocol/topics.ts';
-import { farewell } from './farewell.ts';
 import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
 import { admit, logUnanswered } from './remotes/admission.ts';
 import { type Affair, failureOf } from './remotes/affair.ts';
 import { final, Ledger, type LedgerData } from './remotes/ledger.ts';
 import { type Progress, Reports } from './remotes/reports.ts';
+import { FAREWELL, within } from './within.ts';
 
 /** It looks around this often, ms. */
 const TICK = 1_000;
@@ -145,7 +145,7 @@ export class MinimalAgent implements LinkEvents {
     const settled = this.#outbox.settled().catch((error: Error) => {
       this.#ports.log.error('the outbox could not be settled', { error: error.message });
     });
-    await farewell(settled, this.#ports.clock);
+    await within(FAREWELL, settled, this.#ports.clock);
     this.#outbox.close();
   }
 

@@ -72,7 +72,8 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
 }
 
 /**
- * As {@link startInterface}; where a file of it is missing or damaged it is tried again until it can be served.
+ * As {@link startInterface}; where a file of it is missing or damaged, or in a car the port is taken, it is tried again
+ * until it can be served.
  * `trouble` is told what is wrong, and undefined when nothing is. Rejects with everything else that keeps it from
  * beginning.
  */
@@ -85,7 +86,19 @@ export async function keepInterface(
   const attempt = async (): Promise<void> => {
     server = await startInterface(options);
   };
-  const settle = await untilMended({ without: 'the interface is not served', attempt, trouble, clock, log });
+  const settle = await untilMended({
+    without: 'the interface is not served',
+    attempt,
+    trouble,
+    // A person at a bench is told at once that the port is taken; a car is recorded until it is free.
+    mendable: [
+      'configuration.wrong',
+      'input.unreadable',
+      ...('local' in options.http ? [] : (['usage.wrong'] as const)),
+    ],
+    clock,
+    log,
+  });
   const stop = async (): Promise<void> => {
     await settle();
     await server?.stop();

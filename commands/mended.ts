@@ -1,31 +1,36 @@
-/** What waits for files that are missing or damaged, while the rest of the agent does its work. */
+/** What waits until files are mended, or a port is free, while the rest of the agent does its work. */
 import type { CallbackCouriers } from '../adapters/callbacks/index.ts';
 import type { TrustStore } from '../adapters/keys/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
-import { VigieError } from '../protocol/errors.ts';
+import { type ErrorCode, VigieError } from '../protocol/errors.ts';
 import type { CarService } from './service.ts';
 
-/** After this it is tried again with files that may have been mended, ms. */
+/** After this it is tried again with what may have been mended, ms. */
 const AGAIN = 60_000;
 
 export interface Mending {
   /** What the agent does without meanwhile, for the log, e.g. `the interface is not served`. */
   readonly without: string;
-  /** Reads the files, and does what is to be done with them. */
+  /** Reads files, and does what is to be done with them. */
   readonly attempt: () => void | Promise<void>;
   /** Told what is wrong, and undefined when nothing is. */
   readonly trouble: (what: string | undefined) => void;
+  /** Codes of errors that can be mended while the agent runs; default: those of files. */
+  readonly mendable?: readonly ErrorCode[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** A file that is missing, unreadable or damaged. */
+const FILES: readonly ErrorCode[] = ['configuration.wrong', 'input.unreadable'];
+
 /**
- * Makes the attempt and resolves after it. Where a file of it is missing or damaged that is said once, and it is made
- * again every minute until it succeeds. Rejects with everything else that the first attempt rejects with.
+ * Makes the attempt and resolves after it. What can be mended, such as a file that is missing or damaged, is said once,
+ * and the attempt is made again every minute until it succeeds. Rejects with everything else that the first rejects with.
  * @returns ends it; resolves when no attempt is under way any more
  */
 export async function untilMended(mending: Mending): Promise<() => Promise<void>> {
-  const { without, attempt, trouble, clock, log } = mending;
+  const { without, attempt, trouble, mendable = FILES, clock, log } = mending;
   let said: string | undefined;
   let stopped = false;
   let cancel: () => void = () => undefined;
@@ -34,9 +39,9 @@ export async function untilMended(mending: Mending): Promise<() => Promise<void>
     try {
       await attempt();
       trouble(undefined);
-      if (said !== undefined) log.info('files that were missing or damaged are mended', { was: without });
+      if (said !== undefined) log.info('what was wrong is mended', { was: without });
     } catch (error) {
-      if (first && !waitsForFiles(error)) throw error;
+      if (first && !(error instanceof VigieError && mendable.includes(error.code))) throw error;
       const { message } = error as Error;
       if (message !== said) log.error(`${without}; it is tried again`, { error: message });
       said = message;
@@ -55,6 +60,7 @@ export async function untilMended(mending: Mending): Promise<() => Promise<void>
   };
 }
 
+/** What those need that keep at it. */
 export interface Keeping {
   /** Whoever asks is told there. */
   readonly service: Pick<CarService, 'lacks'> | undefined;
@@ -96,9 +102,4 @@ export function keepCouriers(
     clock,
     log,
   });
-}
-
-/** What can be mended while the agent runs. */
-function waitsForFiles(error: unknown): boolean {
-  return error instanceof VigieError && (error.code === 'configuration.wrong' || error.code === 'input.unreadable');
 }

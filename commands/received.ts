@@ -46,7 +46,7 @@ interface Outcome {
  * The receiver's half of exactly-once: every class of a car is numbered without a hole, so what was seen is a
  * duplicate and what is missing is known. Messages of a class may arrive out of order after an outage.
  */
-export class Ledger {
+export class ReceivedNumbers {
   readonly #seen = new Map<number, Seen>();
   /** By class, the numbers that gap messages tell of: they never come. */
   readonly #told = new Map<number, Runs>();

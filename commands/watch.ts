@@ -5,7 +5,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { presenceTopic, upFilter } from '../protocol/topics.ts';
 import { keepWatching } from './audience.ts';
 import { formatOf, Lines } from './output.ts';
-import { Ledger, toLine } from './received.ts';
+import { ReceivedNumbers, toLine } from './received.ts';
 import { benchDirectory, brokerOf, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
@@ -40,7 +40,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   const format = formatOf(options.format);
   const signalled = untilSignal();
   const client = await CloudClient.connect(brokerOf(options.broker, options.data));
-  const ledger = new Ledger();
+  const numbers = new ReceivedNumbers();
   const lines = new Lines();
   let flushing = false;
   let left = 0;
@@ -62,7 +62,7 @@ async function watch(vin: string, options: Options): Promise<void> {
       return;
     }
     try {
-      if (!ledger.admit(payload, retained)) return;
+      if (!numbers.admit(payload, retained)) return;
       const line = toLine(topic, payload);
       if (lines.size > WAITING) {
         left++;
@@ -83,9 +83,9 @@ async function watch(vin: string, options: Options): Promise<void> {
   stop?.();
   await client.close();
   if (left > 0) process.stderr.write(`${counted(left, 'message was', 'messages were')} left out: nobody read them\n`);
-  if (ledger.lost > 0)
-    process.stderr.write(`${counted(ledger.lost, 'message was', 'messages were')} given up by the car\n`);
-  if (ledger.missing > 0) process.stderr.write(`${counted(ledger.missing, 'message is', 'messages are')} missing\n`);
+  if (numbers.lost > 0)
+    process.stderr.write(`${counted(numbers.lost, 'message was', 'messages were')} given up by the car\n`);
+  if (numbers.missing > 0) process.stderr.write(`${counted(numbers.missing, 'message is', 'messages are')} missing\n`);
 }
 
 function text({ topic, seq, at, body }: ReturnType<typeof toLine>): string {

@@ -4,7 +4,6 @@ import { identity, tripId } from './identity.ts';
 import { positionSchema } from './status/position.ts';
 
 export const alertSeverities = ['Information', 'Warning', 'Critical'] as const;
-export type AlertSeverity = (typeof alertSeverities)[number];
 
 /** One warning of the car, from its begin to its end. Body of an `alert` message. */
 export const alertSchema = record(

@@ -108,7 +108,6 @@ export type HelloLink = NonNullable<HelloHealth['link']>;
 
 /** What has become of a configuration that was sent to the car. */
 export const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;
-export type ConfigurationState = (typeof configurationStates)[number];
 
 export const helloConfigurationSchema = record(
   'HelloConfiguration',

@@ -1,7 +1,7 @@
 /** Every number of the car: what was put, what arrived, and whether the gap records say exactly what never will. */
 import { crc32c } from '../../adapters/store/crc32c.ts';
 import type { OutboxStore } from '../../agent/ports.ts';
-import { Ledger } from '../../commands/received.ts';
+import { ReceivedNumbers } from '../../commands/received.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
@@ -29,7 +29,7 @@ export class Account {
   readonly #put = new Map<string, Put>();
   readonly #arrived = new Set<string>();
   /** The receiver as it is shipped: it has to leave out exactly what had come before. */
-  readonly #ledger = new Ledger();
+  readonly #numbers = new ReceivedNumbers();
 
   get published(): number {
     return this.#put.size;
@@ -57,7 +57,8 @@ export class Account {
     const key = `${classOf(kind)}/${seq}`;
     this.deliveries++;
     const before = this.#arrived.has(key);
-    if (this.#ledger.admit(payload) === before) this.faults.push(`the receiver ${before ? 'took' : 'left out'} ${key}`);
+    if (this.#numbers.admit(payload) === before)
+      this.faults.push(`the receiver ${before ? 'took' : 'left out'} ${key}`);
     const put = this.#put.get(key);
     if (put === undefined) this.faults.push(`${key} arrived and was never put`);
     else if (put.sum !== crc32c(payload)) this.faults.push(`${key} arrived with other bytes`);

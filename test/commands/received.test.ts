@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Ledger } from '../../commands/received.ts';
+import { ReceivedNumbers } from '../../commands/received.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 
@@ -39,23 +39,23 @@ describe('what a receiver keeps of the numbers it has seen', () => {
   test('each message is admitted once, in whatever order, and what is missing is counted', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1 }), (arrivals) => {
-        const ledger = new Ledger();
+        const received = new ReceivedNumbers();
         const seen = new Set<number>();
         for (const seq of arrivals) {
-          expect(ledger.admit(waypoint(seq))).toBe(!seen.has(seq));
+          expect(received.admit(waypoint(seq))).toBe(!seen.has(seq));
           seen.add(seq);
         }
         const missing = Math.max(...seen) - Math.min(...seen) + 1 - seen.size;
-        expect(ledger.missing).toBe(missing);
+        expect(received.missing).toBe(missing);
       }),
     );
   });
 
   test('a retained message is shown, and what came after it before this receiver listened is not missing', () => {
-    const ledger = new Ledger();
-    expect(ledger.admit(waypoint(3), true)).toBe(true);
-    expect(ledger.admit(waypoint(9))).toBe(true);
-    expect(ledger.missing).toBe(0);
+    const received = new ReceivedNumbers();
+    expect(received.admit(waypoint(3), true)).toBe(true);
+    expect(received.admit(waypoint(9))).toBe(true);
+    expect(received.missing).toBe(0);
   });
 
   test('a number is missing until it arrives or a gap tells of it, whatever comes first', () => {
@@ -63,14 +63,14 @@ describe('what a receiver keeps of the numbers it has seen', () => {
     const step = fc.oneof(fc.record({ arrives: fc.nat(45) }), fc.record({ told: fc.array(numbers, { maxLength: 3 }) }));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const ledger = new Ledger();
+        const received = new ReceivedNumbers();
         const [arrived, told] = [new Set<number>(), new Set<number>()];
         for (const [at, next] of steps.entries()) {
           if ('arrives' in next) {
-            ledger.admit(waypoint(next.arrives));
+            received.admit(waypoint(next.arrives));
             arrived.add(next.arrives);
           } else {
-            ledger.admit(gap(at, next.told));
+            received.admit(gap(at, next.told));
             for (const [first, last] of next.told) for (let seq = first; seq <= last; seq++) told.add(seq);
           }
         }
@@ -83,16 +83,16 @@ describe('what a receiver keeps of the numbers it has seen', () => {
         // Gap messages have numbers of their own, of another class: steps that were none leave holes there.
         const gaps = steps.flatMap((next, at) => ('told' in next ? [at] : []));
         const holes = gaps.length === 0 ? 0 : (gaps.at(-1) ?? 0) - (gaps[0] ?? 0) + 1 - gaps.length;
-        expect([ledger.missing, ledger.lost]).toEqual([never.length + holes, lost.length]);
+        expect([received.missing, received.lost]).toEqual([never.length + holes, lost.length]);
       }),
     );
   });
 
   test('a gap of millions takes no more than its two ends', () => {
-    const ledger = new Ledger();
-    ledger.admit(waypoint(1));
-    ledger.admit(gap(0, [[2, 50_000_000]]));
-    ledger.admit(waypoint(50_000_002));
-    expect([ledger.missing, ledger.lost]).toEqual([1, 49_999_999]);
+    const received = new ReceivedNumbers();
+    received.admit(waypoint(1));
+    received.admit(gap(0, [[2, 50_000_000]]));
+    received.admit(waypoint(50_000_002));
+    expect([received.missing, received.lost]).toEqual([1, 49_999_999]);
   });
 });

@@ -1,11 +1,11 @@
-/** An interface whose files are missing or damaged is served when they are mended; the car is recorded meanwhile. */
+/** An interface that cannot be served is when that is mended; the car is recorded meanwhile. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { hashPassword } from '../../adapters/http/access/password.ts';
-import type { Log } from '../../agent/ports.ts';
 import { type Car, startCar } from '../../commands/car.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { Arrivals } from '../rig/arrivals.ts';
@@ -29,17 +29,8 @@ beforeAll(async () => {
 afterEach(() => car?.stop());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each([
-  ['a key that is missing', undefined, /unit\.key/],
-  ['a key that is damaged', 'no key', /unit\.key/],
-])('%s', async (_, before, named) => {
-  const key = join(folder, 'unit.key');
-  rmSync(key, { force: true });
-  if (before !== undefined) writeFileSync(key, before);
-  const events = new Arrivals<{ readonly event: string; readonly fields: Record<string, unknown> | undefined }>();
-  const note = (event: string, fields?: Record<string, unknown>): void => events.push({ event, fields });
-  const log: Log = { info: note, warn: note, error: note };
-  car = await startCar({
+function carWith(key: string, port: number, note: (event: string, fields?: Record<string, unknown>) => void) {
+  return startCar({
     vin: 'VF3VGEBENCH000001',
     vehicle: loadVehicle('bench'),
     data: mkdtempSync(join(folder, 'records-')),
@@ -48,16 +39,32 @@ test.each([
     limit: 2 ** 20,
     http: {
       host: '127.0.0.1',
-      port: 0,
+      port,
       tls: { cert: certificate.certFile, key },
       fleet: [{ name: 'rig', passwordFile: join(folder, 'password'), clientId: 'rig', fleets: ['local'] }],
       vehicle: {},
       rates: { day: 1_000, second: 10 },
       bodyLimit: 1_000,
     },
-    log,
+    log: { info: note, warn: note, error: note },
     clock: new ImpatientClock(),
   });
+}
+
+interface Said {
+  readonly event: string;
+  readonly fields: Record<string, unknown> | undefined;
+}
+
+test.each([
+  ['a key that is missing', undefined, /unit\.key/],
+  ['a key that is damaged', 'no key', /unit\.key/],
+])('%s', async (_, before, named) => {
+  const key = join(folder, 'unit.key');
+  rmSync(key, { force: true });
+  if (before !== undefined) writeFileSync(key, before);
+  const events = new Arrivals<Said>();
+  car = await carWith(key, 0, (event, fields) => events.push({ event, fields }));
   expect(car.interface).toBeUndefined();
   const { fields } = await events.take(({ event }) => event.startsWith('the interface is not served'));
   expect(String(fields?.['error'])).toMatch(named);
@@ -65,4 +72,19 @@ test.each([
   await events.take(({ event }) => event === 'the HTTP interface is ready');
   // It was said once, however often it was tried.
   expect(events.all.filter(({ event }) => event.startsWith('the interface is not served'))).toHaveLength(1);
+});
+
+test('a port that another program has', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const key = join(folder, 'unit.key');
+  writeFileSync(key, certificate.key);
+  const events = new Arrivals<Said>();
+  car = await carWith(key, port, (event, fields) => events.push({ event, fields }));
+  expect(car.interface).toBeUndefined();
+  const { fields } = await events.take(({ event }) => event.startsWith('the interface is not served'));
+  expect(String(fields?.['error'])).toContain('another program listens on this port');
+  await new Promise((resolve) => taken.close(resolve));
+  await events.take(({ event }) => event === 'the HTTP interface is ready');
 });

@@ -1,4 +1,5 @@
 import type { ActionParameters, Actuator, Clock, Log } from '../../../agent/ports.ts';
+import { within } from '../../../agent/within.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UdsClient, type UdsRequester } from './client.ts';
 import { type PreparedCommand, prepareUdsCommands, type UdsCommands } from './command.ts';
@@ -80,11 +81,6 @@ export class UdsActuator implements Actuator {
   /** Begins nothing any more, and resolves when what was held is given back, or cannot be in time. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    let cancel: () => void = () => undefined;
-    const patience = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(FAREWELL, resolve);
-    });
-    await Promise.race([Promise.all(this.#lines.values()), patience]);
-    cancel();
+    await within(FAREWELL, Promise.all(this.#lines.values()), this.#options.clock);
   }
 }

@@ -1,4 +1,4 @@
-import { flag, record, required, type Static } from '../fields.ts';
+import { flag, record, required } from '../fields.ts';
 
 /** Body of a command to the immobilizer. */
 export const immobilizationSchema = record(
@@ -11,4 +11,3 @@ export const immobilizationSchema = record(
   },
   { description: 'Prevents the next start, or allows it again. Interface 3.19.2 RemoteSetImmobilization.' },
 );
-export type RemoteImmobilization = Static<typeof immobilizationSchema>;
