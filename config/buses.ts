@@ -1,5 +1,5 @@
 /** The logical buses of a profile and the files that describe them. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { profileDefaults } from './defaults.ts';
 import { reason } from './document.ts';
@@ -178,7 +178,7 @@ function resolveBus(
 export function unreadable(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK);
-    return undefined;
+    return statSync(path).isDirectory() ? 'it is a folder' : undefined;
   } catch (error) {
     return reason(error);
   }

@@ -41,7 +41,7 @@ export class Findings {
     this.#add(at, 'warning', message, fix);
   }
 
-  /** A file that may still come, such as a certificate. */
+  /** A file that may still come, or be mended, such as a certificate. */
   missing(at: string, message: string, fix?: string): void {
     this.#add(at, this.#files === 'needed' ? 'error' : 'warning', message, fix);
   }

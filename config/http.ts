@@ -226,7 +226,7 @@ function readFleetUser(
 /** A password itself has no place on a car's disk. */
 function checkHash(at: string, path: string, findings: Findings): void {
   if (/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+\r?\n?$/.test(readFileSync(path, 'utf8'))) return;
-  findings.error(at, `${path} holds no hash of a password`, 'make it with `vigie keys password`');
+  findings.missing(at, `${path} holds no hash of a password`, 'make it with `vigie keys password`');
 }
 
 function readUser(

@@ -22,7 +22,10 @@ const fleet =
 const user = 'user: { issuer: https://issuer.example, audience: vigie, jwks: jwks.json, subjects: [anna] }';
 const tls = 'tls: { cert: cert.pem, key: key.pem, clientCa: ca.pem }';
 
-function load(...members: string[]) {
+const load = (...members: string[]) => loadAs('needed', ...members);
+
+/** As an agent that starts does where a file is `awaited`. */
+function loadAs(files: 'needed' | 'awaited', ...members: string[]) {
   const file = join(folder, 'vigie.yaml');
   const lines = members.map((member) => `  ${member}\n`).join('');
   writeFileSync(
@@ -30,7 +33,7 @@ function load(...members: string[]) {
     `configuration: 1\nvin: VF30A00000B000042\nprofile: bench\ncan: [{ bus: body, simulated: true }]\n` +
       `mqtt: { url: mqtts://broker.example }\nhttp:\n${lines}`,
   );
-  const { configuration, diagnostics } = loadConfiguration(file, {});
+  const { configuration, diagnostics } = loadConfiguration(file, {}, undefined, files);
   return {
     http: configuration?.http,
     found: diagnostics.map(({ severity, message, fix }) => `${severity}: ${message} (${fix})`),
@@ -88,6 +91,7 @@ describe('an error is', () => {
       ['listen: localhost:1', fleet.replace('password,', 'nowhere,'), tls],
       /cannot be read/,
     ],
+    ['a folder', ['listen: localhost:1', fleet.replace('password,', "'.',"), tls], /cannot be read: it is a folder/],
     ['a certificate nobody is asked for', ['listen: localhost:1', fleet], /add clientCa/],
     ['two users of one name', ['listen: localhost:1', tls, fleet.replace(/\[(\{.*\})\]/, '[$1, $1]')], /two users/],
     ['no keys', ['listen: localhost:1', user.replace(' jwks: jwks.json,', '')], /either jwks or keys/],
@@ -99,6 +103,16 @@ describe('an error is', () => {
     expect(found.filter((line) => line.startsWith('error'))).toEqual([expect.stringMatching(said)]);
     expect(http).toBeUndefined();
   });
+});
+
+test.each([
+  ['is not there', 'nowhere'],
+  ['is a folder', "'.'"],
+  ['holds no hash', 'plain'],
+])('an agent that starts waits for a password whose file %s', (_, name) => {
+  const { http, found } = loadAs('awaited', 'listen: localhost:1', tls, fleet.replace('password,', `${name},`));
+  expect(found).toEqual([expect.stringMatching(/^warning: .*(cannot be read|no hash)/)]);
+  expect(http?.fleet).toHaveLength(1);
 });
 
 test('a warning is a secret that all may read, and tokens of everybody', () => {
