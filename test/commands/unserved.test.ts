@@ -4,19 +4,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { SystemClock } from '../../adapters/clock/system.ts';
 import { hashPassword } from '../../adapters/http/access/password.ts';
 import { type Car, startCar } from '../../commands/car.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { Authority, type Certificate } from '../rig/certificates.ts';
-
-/** Nothing is waited for longer than an instant. */
-class ImpatientClock extends SystemClock {
-  override after(delay: number, due: () => void): () => void {
-    return super.after(Math.min(delay, 20), due);
-  }
-}
+import { ImpatientClock } from '../rig/impatient-clock.ts';
 
 let folder: string;
 let certificate: Certificate;

@@ -19,14 +19,8 @@ import { downTopic, upFilter } from '../../protocol/topics.ts';
 import { vapidKeys } from '../adapters/callbacks/push-service.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { Arrivals } from '../rig/arrivals.ts';
+import { ImpatientClock } from '../rig/impatient-clock.ts';
 import { MemoryLog } from '../rig/log.ts';
-
-/** Nothing is waited for longer than an instant. */
-class ImpatientClock extends SystemClock {
-  override after(delay: number, due: () => void): () => void {
-    return super.after(Math.min(delay, 20), due);
-  }
-}
 
 const VIN = 'VF3VGEBENCH000001';
 const broker = new AedesRig();
