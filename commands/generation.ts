@@ -228,7 +228,7 @@ export class Configurations {
       const { diagnostics = [], ...found } = inspect(path, environment, folder, 'awaited');
       if (!usable(found)) continue;
       log.error('files are missing or damaged; the car is recorded without what needs them until they are mended', {
-        files: diagnostics.map(({ message }) => message).join('; '),
+        files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
       });
       return this.#run({ ...found, diagnostics });
     }
@@ -282,6 +282,9 @@ function failed(diagnostics: readonly Diagnostic[]): boolean {
 function said(diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return errors
-    .map(({ line, message, fix }) => `line ${line}: ${message}${fix === undefined ? '' : ` (${fix})`}`)
+    .map(({ file, line, message, fix }) => {
+      const where = line === 0 ? file : `line ${line}`;
+      return `${where}: ${message}${fix === undefined ? '' : ` (${fix})`}`;
+    })
     .join('; ');
 }
