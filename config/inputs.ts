@@ -1,6 +1,7 @@
 /** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { type Bus, unreadable } from './buses.ts';
+import type { Command } from './commands.ts';
 import type { CanInputInput, ConfigurationInput, obdProtocols } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
@@ -229,8 +230,12 @@ function readGnss(
 
 /** Whether the inputs of a configuration and the buses of its profile are the same. */
 export function checkInputs(
-  configuration: Inputs & { readonly file: string },
-  profile: { readonly name: string; readonly buses: readonly Pick<Bus, 'name' | 'kind'>[] },
+  configuration: Inputs & { readonly file: string; readonly commands?: object },
+  profile: {
+    readonly name: string;
+    readonly buses: readonly Pick<Bus, 'name' | 'kind'>[];
+    readonly commands?: Readonly<Record<string, Command>>;
+  },
 ): Diagnostic[] {
   const { file } = configuration;
   const diagnostics: Diagnostic[] = [];
@@ -245,6 +250,14 @@ export function checkInputs(
     if (cans.includes(bus) || (configuration.obd?.kind === 'isotp' && configuration.obd.over === bus)) continue;
     const fix = suggestion(bus, cans) ?? (cans.length === 0 ? 'remove it' : `known: ${cans.join(', ')}`);
     find('error', line, `profile ${profile.name} has no bus ${quoted(bus)} of frames`, fix);
+  }
+  for (const { bus, kind, line } of configuration.can) {
+    if (kind !== 'log' || configuration.commands === undefined) continue;
+    const actions = Object.entries(profile.commands ?? {}).filter(([, { send }]) => send?.bus === bus);
+    const [action] = actions[0] ?? [];
+    if (action === undefined) continue;
+    const message = `bus ${bus} is a log, on which nothing can be sent: ${action} and the like are refused`;
+    find('warning', line, message, 'use socketcan or slcan in the car');
   }
   for (const bus of cans) {
     if (configuration.can.some((input) => input.bus === bus)) continue;

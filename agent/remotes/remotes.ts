@@ -247,7 +247,8 @@ export class Remotes {
     const plan = attempt(() => kind.plan(body, this.#parts));
     if (plan instanceof VigieError) return fail({ code: plan.code, detail: plan.message });
     const missing = this.#execution.missing(plan);
-    if (missing !== undefined) return fail(unsupported(`the vehicle profile has no ${missing}`));
+    if (missing !== undefined)
+      return fail(unsupported(`the vehicle profile has no ${missing}, or no bus to send it on`));
     const ignored = ignoredMember(type as CommandBodyKind, body);
     if (ignored !== undefined) log.info('a deprecated member has no effect', { id, type, member: ignored });
     progress = this.#progress({ ...blank, action: plan.actions.join(), body: hex(body) }, order.correlation);

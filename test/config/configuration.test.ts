@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Command } from '../../config/commands.ts';
 import { loadConfiguration, readSecret } from '../../config/configuration.ts';
 import { configurationDefaults } from '../../config/defaults.ts';
 import { type Environment, variables } from '../../config/environment.ts';
@@ -444,4 +445,15 @@ test('inputs and buses must be the same', () => {
     { file, line: 8, severity: 'error', message: 'profile car has no bus "radio" of frames' },
     { file, line: 0, severity: 'warning', message: 'no input under can feeds bus rear of profile car' },
   ]);
+});
+
+test('commands that would go to a log are a warning, where there are commands', () => {
+  const send = (bus: string) => ({ send: { bus } }) as unknown as Command;
+  const buses = ['body', 'drive', 'radio'].map((name) => ({ name, kind: 'can' as const }));
+  const profile = { name: 'car', buses, commands: { 'doors.lock': send('drive'), 'horn.on': send('body') } };
+  const read = (text: string) => load(text).configuration as NonNullable<ReturnType<typeof load>['configuration']>;
+  expect(checkInputs(read(unit()), profile)).toMatchObject([
+    { file, line: 7, severity: 'warning', message: expect.stringContaining('bus drive is a log') },
+  ]);
+  expect(checkInputs(read(unit(['commands: { trust: trust.json }\n', ''])), profile)).toEqual([]);
 });
