@@ -43,6 +43,8 @@ export interface CarOptions extends Ways {
   readonly backoff?: { readonly first: number; readonly longest: number };
   /** File of the keys that may sign commands. */
   readonly trust?: string;
+  /** Time zone of programs, a name of the IANA data base. */
+  readonly zone?: string;
   /** Bound of the outbox, bytes. */
   readonly limit: number;
   /** Readings and waypoints travel together for so long, ms. */
@@ -158,6 +160,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
       vin,
       version,
       boot,
+      ...(options.zone === undefined ? {} : { zone: options.zone }),
       limit: options.limit,
       ...(options.batch === undefined ? {} : { batch: options.batch }),
       ...(options.callbacks === undefined ? {} : { callbacks: options.callbacks }),

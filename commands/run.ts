@@ -174,6 +174,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     requesters,
     mqtt,
     ...(trust === undefined ? {} : { trust }),
+    ...(configuration.timeZone === undefined ? {} : { zone: configuration.timeZone }),
     limit: configuration.outbox.limit,
     batch: configuration.outbox.batch,
     couriers: couriersOf(configuration.callbacks, () => clock.now()),

@@ -176,6 +176,12 @@ export const configurationSchema = closed(
     http: Type.Optional(httpSchema),
     callbacks: Type.Optional(callbacksSchema),
     monitors: Type.Optional(monitorsSchema),
+    timeZone: Type.Optional(
+      line('Time zone of the car, in which programs of charging and preconditioning are', {
+        pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
+        expected: 'a name of the IANA data base, such as Europe/Paris',
+      }),
+    ),
     log: Type.Optional(
       closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'What people can read'),
     ),

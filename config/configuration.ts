@@ -48,6 +48,8 @@ export interface Configuration extends ServiceConfiguration {
   readonly http?: HttpConfiguration;
   /** How far notifications may go. */
   readonly callbacks: CallbacksConfiguration;
+  /** Where programs of the car are at home, a name of the IANA data base; absent: Europe/Paris. */
+  readonly timeZone?: string;
   /** Absent: none are written down on the unit. */
   readonly monitors?: MonitorsConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
@@ -111,6 +113,10 @@ function readConfiguration(
   if (trust !== undefined) {
     checkAwaited('/commands/trust', beside(trust), findings, { fix: 'make it with `vigie keys`' });
   }
+  const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
+  if (timeZone !== undefined && !isZone(timeZone)) {
+    findings.error('/timeZone', `there is no time zone ${quoted(timeZone)}`, 'write a name such as Europe/Paris');
+  }
   return {
     file,
     vin: input.vin,
@@ -128,8 +134,19 @@ function readConfiguration(
     ...(http === undefined ? {} : { http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),
     ...(monitors === undefined ? {} : { monitors }),
+    ...(timeZone === undefined ? {} : { timeZone }),
     log: { level: level ?? configurationDefaults.log.level },
   };
+}
+
+/** Whether the IANA data base of this machine has the name. */
+function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A name without a `/` is that of a shipped profile. */

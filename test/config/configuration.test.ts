@@ -97,6 +97,10 @@ describe('a configuration becomes plain data', () => {
     });
   });
 
+  test('with the time zone of programs', () => {
+    expect(load(`${least}timeZone: Atlantic/Azores\n`).configuration).toMatchObject({ timeZone: 'Atlantic/Azores' });
+  });
+
   test('with every default', () => {
     expect(load(least)).toEqual({
       diagnostics: [],
@@ -132,6 +136,8 @@ describe('one fault, one finding', () => {
     ['a VIN of digits', () => unit(['VF30A00000B000042', '12345678901234567']), 2, /vin must be/, /quotes/],
     ['unknown profile', () => unit(['profile: bench', 'profile: bnech']), 3, /no profile "bnech"/],
     ['a folder as a name', () => unit(['profile: bench', 'profile: records']), 3, /no profile "records"/],
+    ['no time zone', () => `${unit()}timeZone: Europe/Lisboa\n`, 21, /no time zone "Europe\/Lisboa"/, /such as Europe/],
+    ['an offset', () => `${unit()}timeZone: '+02:00'\n`, 21, /timeZone must be a name of the IANA data base/],
     ['no profile', () => unit(['profile: bench\n', '']), 0, /"profile" is missing/],
     ['unknown section', () => unit(['outbox:', 'outbocks:']), 19, /unknown member "outbocks"/, /outbox/],
     ['neither log nor simulated', () => unit([', simulated: true', '']), 6, /exactly one of/],
