@@ -37,15 +37,6 @@ export function readRig(directory: string): Rig | undefined {
   }
 }
 
-/** The broker to talk to: as asked, else that of the bench. */
-export function brokerOf(asked: string | undefined, directory: string): string {
-  const broker = asked ?? readRig(directory)?.broker;
-  if (broker === undefined) {
-    throw new VigieError('usage.wrong', `which broker? Give --broker mqtt://HOST:1883, or start \`vigie bench\` here`);
-  }
-  return broker;
-}
-
 /** A VIN from the command line. @throws InvalidArgumentError which ends the command */
 export function vinOf(text: string): string {
   if (isVin(text)) return text;

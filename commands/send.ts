@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
-import { CloudClient } from '../adapters/mqtt/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
+import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { type Format, formatOf, Lines } from './output.ts';
-import { benchDirectory, brokerOf, vinOf } from './rig.ts';
+import { vinOf } from './rig.ts';
 import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
 import { explainList, keptMonitors } from './send/monitor-list.ts';
@@ -13,9 +13,7 @@ import { isOrder, ordersOf, orderUsages } from './send/orders.ts';
 import type { Details } from './send/wish.ts';
 import { usages, wishOf } from './send/wishes.ts';
 
-interface Options extends Details {
-  readonly broker?: string;
-  readonly data: string;
+interface Options extends Details, BrokerOptions {
   readonly keys?: string;
   readonly key?: string;
   readonly valid: number;
@@ -24,7 +22,7 @@ interface Options extends Details {
 }
 
 export function sendCommand(): Command {
-  return new Command('send')
+  const command = new Command('send')
     .summary('signs a command, sends it, shows its states until done')
     .description(
       `Signs a command and sends it to the car through the broker. A line per state {remoteActionId, type, status, \
@@ -54,9 +52,8 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .option('--shutdown <seconds>', 'between positions of a stolen car that stands, 60 or more')
     .option('--id <id>', 'what the monitor or callback of a file is called; default: as the file')
     .option('--side <side>', 'line of the interface that a callback is of: fleet or user')
-    .option('--kinds <kinds>', 'what a key may command: Doors,Lights,…')
-    .option('--broker <url>', 'broker to send through; default: that of the bench in --data')
-    .option('--data <dir>', 'directory of the bench', benchDirectory)
+    .option('--kinds <kinds>', 'what a key may command: Doors,Lights,…');
+  return withBroker(command, 'broker to send through')
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
     .option('--key <name>', 'which key signs (default: the only one)')
     .option('--valid <seconds>', 'the car refuses to carry it out later than this', seconds, 30)
@@ -66,16 +63,15 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
 }
 
 async function send(vin: string, what: string, words: readonly string[], options: Options): Promise<void> {
-  const { broker, data, valid, wait } = options;
+  const { data, valid, wait } = options;
   const format = formatOf(options.format);
   const lines = new Lines();
-  const url = (): string => brokerOf(broker, data);
-  if (what === 'monitor' && words.join() === 'list') return listMonitors(vin, url(), format, lines);
+  if (what === 'monitor' && words.join() === 'list') return listMonitors(vin, options, format, lines);
   const details = detailsOf(options);
   const keys = options.keys ?? join(data, 'keys');
   const wishes = isOrder(what) ? await ordersOf(what, words, details, keys) : [wishOf(what, words, details)];
   const signer = await CommandSigner.open(keys, options.key ?? (await onlyKey(keys)));
-  const client = await CloudClient.connect(url());
+  const client = await connectTo(options);
   const report = (told: RemoteReport): void => {
     lines.line(format === 'ndjson' ? JSON.stringify(told) : explain(told));
     lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
@@ -100,8 +96,8 @@ async function send(vin: string, what: string, words: readonly string[], options
 }
 
 /** Shows what the car said last that it watches. */
-async function listMonitors(vin: string, url: string, format: Format, lines: Lines): Promise<void> {
-  const client = await CloudClient.connect(url);
+async function listMonitors(vin: string, options: BrokerOptions, format: Format, lines: Lines): Promise<void> {
+  const client = await connectTo(options);
   const list = await keptMonitors(client, vin);
   await client.close();
   if (list === undefined) {

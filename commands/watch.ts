@@ -1,26 +1,24 @@
 import { Command, Option } from 'commander';
-import { CloudClient } from '../adapters/mqtt/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { presenceTopic, upFilter } from '../protocol/topics.ts';
 import { keepWatching } from './audience.ts';
+import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { formatOf, Lines } from './output.ts';
 import { ReceivedNumbers, toLine } from './received.ts';
-import { benchDirectory, brokerOf, vinOf } from './rig.ts';
+import { vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
 /** Characters that wait for a reader who does not read; what comes then is counted and left out. */
 const WAITING = 16 * 1024 * 1024;
 
-interface Options {
-  readonly broker?: string;
-  readonly data: string;
+interface Options extends BrokerOptions {
   readonly unnoticed?: true;
   readonly format?: string;
 }
 
 export function watchCommand(): Command {
-  return new Command('watch')
+  const command = new Command('watch')
     .summary('decodes and shows what a car publishes')
     .description(
       `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker \
@@ -28,9 +26,8 @@ delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.
 
 The car is told that somebody watches: it then sends within two seconds what it would gather for a minute.`,
     )
-    .argument('<vin>', 'the car', vinOf)
-    .option('--broker <url>', 'broker to listen to; default: that of the bench in --data')
-    .option('--data <dir>', 'directory of the bench', benchDirectory)
+    .argument('<vin>', 'the car', vinOf);
+  return withBroker(command, 'broker to listen to')
     .option('--unnoticed', 'the car is not told, and sends what it gathers in its own time')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(watch);
@@ -39,7 +36,7 @@ The car is told that somebody watches: it then sends within two seconds what it 
 async function watch(vin: string, options: Options): Promise<void> {
   const format = formatOf(options.format);
   const signalled = untilSignal();
-  const client = await CloudClient.connect(brokerOf(options.broker, options.data));
+  const client = await connectTo(options);
   const numbers = new ReceivedNumbers();
   const lines = new Lines();
   let flushing = false;

@@ -28,7 +28,10 @@ export function parseAddress(url: string): BrokerAddress {
   if (!URL.canParse(url)) throw wrong(withoutUser(url), 'is not a URL');
   const parsed = new URL(url);
   if (parsed.username !== '' || parsed.password !== '') {
-    throw wrong(withoutUser(url), 'carries a user or password; give them as username and password instead');
+    throw wrong(
+      withoutUser(url),
+      'carries a user or password; give them apart, as username and a file with the password',
+    );
   }
   const scheme = schemes[parsed.protocol];
   if (scheme === undefined) throw wrong(url, 'has a scheme that is none of mqtt, mqtts, tcp, ssl, tls');

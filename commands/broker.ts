@@ -1,0 +1,75 @@
+/** How those who watch a car, or send it something, reach its broker. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { CloudClient, type TlsFiles } from '../adapters/mqtt/index.ts';
+import { readSecret } from '../config/configuration.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { benchDirectory, readRig } from './rig.ts';
+
+export interface BrokerOptions {
+  /** Its URL; without one it is that of the bench in `data`. */
+  readonly broker?: string;
+  readonly data: string;
+  readonly username?: string;
+  readonly passwordFile?: string;
+  /** Files of certificates, PEM. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly certKey?: string;
+}
+
+/** Gives a command the options of {@link BrokerOptions}. */
+export function withBroker(command: Command, url: string): Command {
+  return command
+    .option('--broker <url>', `${url}; default: that of the bench in --data`)
+    .option('--username <name>', 'user name at the broker')
+    .option('--password-file <file>', 'file that holds the password and nothing else')
+    .option('--ca <file>', 'certificates (PEM) that the broker is checked against; default: those of the system')
+    .option('--cert <file>', 'certificate (PEM) to show to the broker')
+    .option('--cert-key <file>', 'private key (PEM) of that certificate')
+    .option('--data <dir>', 'directory of the bench', benchDirectory);
+}
+
+/**
+ * Connects to the broker. @throws VigieError `usage.wrong` for options that do not go together or name no broker, and
+ * what reading the files and {@link CloudClient.connect} throw
+ */
+export function connectTo(options: BrokerOptions): Promise<CloudClient> {
+  const { username, passwordFile } = options;
+  const url = options.broker ?? readRig(options.data)?.broker;
+  if (url === undefined) {
+    throw new VigieError('usage.wrong', 'which broker? Give --broker mqtt://HOST:1883, or start `vigie bench` here');
+  }
+  if (passwordFile !== undefined && username === undefined) {
+    throw new VigieError('usage.wrong', 'a password without a user name: add --username');
+  }
+  const tls = certificates(options);
+  if (tls !== undefined && URL.canParse(url) && ['mqtt:', 'tcp:'].includes(new URL(url).protocol)) {
+    throw new VigieError('usage.wrong', `certificates are for TLS, and ${url} has none: write mqtts://`);
+  }
+  return CloudClient.connect(url, {
+    ...(username === undefined ? {} : { username }),
+    ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),
+    ...(tls === undefined ? {} : { tls }),
+  });
+}
+
+function certificates({ ca, cert, certKey: key }: BrokerOptions): TlsFiles | undefined {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new VigieError('usage.wrong', '--cert and --cert-key go together');
+  }
+  const named = Object.entries({ ca, cert, key }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (named.length === 0) return undefined;
+  const files = named.map(([part, file]) => [part, pemOf(file)] as const);
+  return { ...Object.fromEntries(files), paths: Object.fromEntries(named) };
+}
+
+function pemOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'there is no such file' : message;
+    throw new VigieError('input.unreadable', `cannot be read: ${reason}`, { where: file, cause: error });
+  }
+}
