@@ -7,7 +7,7 @@ import { Connection, type Incoming } from './connection.ts';
 import type { LinkProgress } from './health.ts';
 import type { Identity } from './identity.ts';
 import type { KeepAlive } from './keep-alive.ts';
-import { type Closing, ProtocolChoice, type Version } from './protocol-choice.ts';
+import { type Closing, ProtocolChoice, protocolName, type Version } from './protocol-choice.ts';
 import { openSocket, type Target } from './socket.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -93,7 +93,7 @@ export class Dialer {
         connection.askAfter(keepAlive.seconds);
         this.#tried = 0;
         progress.enter('subscribing');
-        log.info('link.connected', { broker: target.address.text, protocol: choice.version });
+        log.info('link.connected', { broker: target.address.text, protocol: protocolName(choice.version) });
         if (this.#at > 0) this.#lookHome();
         this.#events.ready(connection, sessionPresent);
       },
@@ -135,7 +135,7 @@ export class Dialer {
       return;
     }
     if (again) {
-      log.info('link.fallback', { broker: connection.target.address.text, protocol: choice.version });
+      log.info('link.fallback', { broker: connection.target.address.text, protocol: protocolName(choice.version) });
       this.#dial();
       return;
     }

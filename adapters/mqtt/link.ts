@@ -11,7 +11,7 @@ import { Dialer } from './dialer.ts';
 import { type LinkHealth, LinkProgress } from './health.ts';
 import type { Identity } from './identity.ts';
 import { KeepAlive } from './keep-alive.ts';
-import type { Version } from './protocol-choice.ts';
+import { protocolName, type Version } from './protocol-choice.ts';
 import { makeTargets, type Target } from './socket.ts';
 
 /** What is kept, retained, at the car's presence topic. */
@@ -173,7 +173,7 @@ export class MqttLink implements Link {
       since,
       ...(reason === undefined ? {} : { reason }),
       ...(target === undefined ? {} : { broker: target.address.text }),
-      ...(protocol === undefined ? {} : { protocol: protocol === 5 ? '5' : '3.1.1' }),
+      ...(protocol === undefined ? {} : { protocol: protocolName(protocol) }),
       keepalive: this.#keepAlive.seconds,
       ...(certificateExpires === undefined ? {} : { certificateExpires }),
       counts: { ...counts, sentBytes: counts.sentBytes + sent, receivedBytes: counts.receivedBytes + received },

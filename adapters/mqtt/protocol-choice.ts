@@ -3,6 +3,11 @@
 /** MQTT 5 or MQTT 3.1.1, as the CONNECT packet numbers them. */
 export type Version = 5 | 4;
 
+/** What people call a version. */
+export function protocolName(version: Version): '5' | '3.1.1' {
+  return version === 5 ? '5' : '3.1.1';
+}
+
 /** How far a connection came and why it ended. */
 export interface Closing {
   /** `dialing`: no transport; `connecting`: transport, but no CONNACK that accepts; `connected`: accepted. */

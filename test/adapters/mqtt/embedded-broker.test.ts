@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { EmbeddedBroker } from '../../../adapters/mqtt/index.ts';
-import { Observer } from '../../rig/car.ts';
+import { Car, Observer } from '../../rig/car.ts';
 
 describe('the embedded broker', () => {
   const brokers: EmbeddedBroker[] = [];
@@ -35,6 +35,15 @@ describe('the embedded broker', () => {
     });
     await brokers[0]?.stop();
     expect(await second.start()).toEqual({ url });
+  });
+
+  it('speaks MQTT 3.1.1, by which name the log of the car calls it', async () => {
+    const car = await new Car((await make().start()).url).start();
+    const told = await Promise.all(
+      ['link.fallback', 'link.connected'].map((name) => car.log.take(({ event }) => event === name)),
+    );
+    expect(told.map(({ fields }) => fields)).toMatchObject([{ protocol: '3.1.1' }, { protocol: '3.1.1' }]);
+    await car.link.close();
   });
 
   it('says so when the address is not of this machine', async () => {
