@@ -1,5 +1,5 @@
 import { type Channel, channelByPath } from '../protocol/channels.ts';
-import { formatDuration } from '../protocol/duration.ts';
+import { formatDuration, isDuration } from '../protocol/duration.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { type Leaf, type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
 import { hiddenFrom } from './privacy.ts';
@@ -77,7 +77,7 @@ function converted(target: Target, value: number, raw: number): SlotValue | unde
   if (slot.kind === 'flag') return scaled !== 0;
   if (!Number.isFinite(scaled)) return undefined;
   // Signals count time in seconds once scaled; the interface writes it out. Any other text has no number form.
-  if (slot.kind === 'text') return slot.duration === true && scaled >= 0 ? formatDuration(scaled) : undefined;
+  if (slot.kind === 'text') return slot.duration === true && isDuration(scaled) ? formatDuration(scaled) : undefined;
   const quantised = target.quantise(scaled);
   if (slot.minimum !== undefined && quantised < slot.minimum) return undefined;
   if (slot.maximum !== undefined && quantised > slot.maximum) return undefined;

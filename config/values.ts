@@ -41,13 +41,28 @@ export function misfit(slot: Leaf, value: FixedValue): Misfit | undefined {
       }
       return firstMisfit(slot, value);
     case 'text':
-      return typeof value === 'string' ? undefined : wrong(slot, 'a text', value);
+      return textMisfit(slot, value);
     case 'instant':
-      if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return undefined;
+      if (typeof value === 'number' && Number.isInteger(value) && isWithin(slot, value)) return undefined;
       return wrong(slot, 'a whole number of milliseconds since 1970 (UTC)', value);
     case 'value':
       return { message: `${slot.path} is a structure, which no profile can give` };
   }
+}
+
+function isWithin({ minimum, maximum }: Leaf, value: number): boolean {
+  return (minimum === undefined || value >= minimum) && (maximum === undefined || value <= maximum);
+}
+
+function textMisfit(slot: Leaf, value: FixedValue): Misfit | undefined {
+  const { duration, maxLength, pattern } = slot;
+  if (typeof value !== 'string') return wrong(slot, 'a text', value);
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
+    if (duration === true) return wrong(slot, 'an ISO 8601 duration', value, 'write e.g. PT14H30M');
+    return wrong(slot, `a text that matches ${pattern}`, value);
+  }
+  if (maxLength === undefined || [...value].length <= maxLength) return undefined;
+  return wrong(slot, `a text of at most ${maxLength} characters`, value);
 }
 
 /** Every name of an enumeration or set, cut when there are many. */

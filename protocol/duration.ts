@@ -1,6 +1,11 @@
+/** Whether {@link formatDuration} can tell so many seconds: none less than 0, and no more than are counted exactly. */
+export function isDuration(seconds: number): boolean {
+  return seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER;
+}
+
 /**
  * An ISO 8601 duration of hours, minutes and seconds, e.g. `PT1H30M`, the form the interface gives `remainingTime`
- * in. `seconds` is rounded to a whole number and not negative.
+ * in. `seconds` is rounded to a whole number, and to 0 when it is negative; {@link isDuration} says what it may be.
  */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

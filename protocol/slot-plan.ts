@@ -20,7 +20,13 @@ export interface Leaf {
   readonly values?: readonly string[];
   /** The text is an ISO 8601 duration. */
   readonly duration?: true;
+  /** Most characters of a text, and the expression that it matches. */
+  readonly maxLength?: number;
+  readonly pattern?: string;
 }
+
+/** The latest moment that a date can tell (ECMA-262 §21.4.1.1), UTC ms. */
+const LATEST = 8.64e15;
 
 /** A leaf of Status. A profile maps signals to it by its path; telemetry names it by its id. */
 export interface Slot extends Leaf {
@@ -105,6 +111,8 @@ interface Node {
   readonly minItems?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
   readonly const?: string;
   readonly 'x-key'?: number;
   readonly 'x-unit'?: string;
@@ -221,7 +229,7 @@ type Content = Omit<Slot, 'index' | 'id' | 'path' | 'object'>;
 function contentOf(node: Node): Content {
   if (node['x-slot'] === 'whole') return { kind: 'value' };
   if (node['x-values'] !== undefined) return { kind: 'enumeration', values: node['x-values'] };
-  if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1 };
+  if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1, minimum: 0, maximum: LATEST };
   if (node['x-resolution'] !== undefined) {
     return {
       kind: 'quantity',
@@ -232,8 +240,14 @@ function contentOf(node: Node): Content {
     };
   }
   if (node.type === 'boolean') return { kind: 'flag' };
-  if (node.type === 'string')
-    return { kind: 'text', ...(node['x-duration'] === true ? { duration: true as const } : {}) };
+  if (node.type === 'string') {
+    return {
+      kind: 'text',
+      ...(node['x-duration'] === true ? { duration: true as const } : {}),
+      ...(node.maxLength === undefined ? {} : { maxLength: node.maxLength }),
+      ...(node.pattern === undefined ? {} : { pattern: node.pattern }),
+    };
+  }
   const names = node.items?.['x-values'];
   return names === undefined ? { kind: 'value' } : { kind: 'set', values: names };
 }

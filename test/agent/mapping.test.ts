@@ -5,9 +5,11 @@ import { Mapping } from '../../agent/mapping.ts';
 import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
 import { quantise } from '../../agent/target.ts';
+import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
+import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
@@ -80,6 +82,28 @@ describe('mapping', () => {
       give(path, minutes);
       expect(read(path)).toBe(text);
     }
+  });
+
+  test('whatever a signal says, the Status that comes of it can be sent', () => {
+    const numeric = slots.filter(({ kind }) => kind === 'quantity' || kind === 'instant' || kind === 'text');
+    const paths = numeric.map(({ path }) => path).filter((path) => path !== 'stolen.id');
+    const named = source('alarm.trigger.type', { map: { 0: 'VolumetricBreakIn' } });
+    const theft = [source('stolen.state'), ...paths.map((path) => source(path))];
+    const extreme = fc.constantFrom(0, -1, 2 ** 32, 2 ** 53, 2 ** 64 - 1, -(2 ** 63), 1e22, 1e30, 1e300);
+    fc.assert(
+      fc.property(fc.oneof(extreme, fc.double()), (value) => {
+        const { status, mapping } = setUp([named, ...theft], { 'stolen.id': 'one' });
+        mapping.reading(0, 0, 0, T);
+        for (let index = 1; index < mapping.wanted.length; index++) mapping.reading(index, value, value, T);
+        mapping.settled(T);
+        const body = { full: true, status: status.contents() };
+        const payload = encodeMessage({
+          ...{ version: PROTOCOL_VERSION, kind: 'status', seq: 1, boot: 1, at: T, clock: 'gnss', body },
+        });
+        expect(payload.length).toBeGreaterThan(0);
+        JSON.stringify(body, (name, told) => (name.endsWith('At') ? new Date(told as number).toISOString() : told));
+      }),
+    );
   });
 
   test('constants are there with the first frame, at its time', () => {

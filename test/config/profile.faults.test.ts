@@ -104,6 +104,25 @@ describe('one fault, one finding', () => {
     ],
     ['an empty map', () => car(['{ 0: No, 1: Slow }', '{}']), 13, /an empty map gives no value/],
     [
+      'a duration that is none',
+      () => car(['charging.chargingMode: {', 'charging.remainingTime: {'], ['0: No, 1: Slow', '0: PT0S, 1: soon']),
+      13,
+      /remainingTime must be an ISO 8601 duration, not "soon"/,
+      /PT14H30M/,
+    ],
+    [
+      'a text that is too long',
+      () => car(['energies.Electric.subType: ElectricEnergy', `stolen.id: ${'x'.repeat(65)}`]),
+      6,
+      /stolen\.id must be a text of at most 64 characters/,
+    ],
+    [
+      'a moment after the last',
+      () => car(['energies.Electric.subType: ElectricEnergy', 'stolen.startedAt: 8640000000000001']),
+      6,
+      /must be a whole number of milliseconds since 1970/,
+    ],
+    [
       'text without map',
       () => car(['wipingBlades.active', 'stolen.id']),
       14,

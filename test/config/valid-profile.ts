@@ -77,7 +77,7 @@ function fitting(slot: Slot): fc.Arbitrary<Tree> {
     case 'set':
       return fc.subarray([...(slot.values as readonly string[])], { minLength: 1 }).map((list) => ({ list }));
     case 'text':
-      return fc.constantFrom('some text', '"17"');
+      return slot.duration === true ? fc.constantFrom('PT0S', 'P1DT2H') : fc.constantFrom('some text', '"17"');
     default:
       return fc.integer({ min: 0, max: 2 ** 41 }).map(String);
   }
