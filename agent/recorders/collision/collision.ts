@@ -37,6 +37,8 @@ const REST = 500;
 /** Less upward than this for this long: the car stands on its side or roof (60° and more). m/s², ms */
 const UPRIGHT = 4.9;
 const LYING = 2_000;
+/** What the schema of a collision takes: a change of speed, km/h, and the time between samples of a pulse, ms. */
+const LIMIT = { change: 1_000, interval: 1_000 };
 
 /** One that is going on: it is told at once, and again with all that was measured when `until` is reached. */
 interface Open {
@@ -211,8 +213,8 @@ export class CollisionRecorder implements Recorder {
     const impact = impactOf(window, rest);
     if (Math.hypot(impact.longitudinalChange, impact.lateralChange) < this.#rule.speedChange) return;
     this.#collided(from, impact, {
-      longitudinalChange: tenth(impact.longitudinalChange),
-      lateralChange: tenth(impact.lateralChange),
+      longitudinalChange: changeOf(impact.longitudinalChange),
+      lateralChange: changeOf(impact.lateralChange),
     });
   }
 
@@ -250,7 +252,9 @@ export class CollisionRecorder implements Recorder {
     this.#open = undefined;
     this.#said = {};
     const { before, after } = this.#rule;
-    const samples = this.#accelerometer.between(open.at - before, open.at + after);
+    const measured = this.#accelerometer.between(open.at - before, open.at + after);
+    // What is read less often shows no pulse.
+    const samples = measured !== undefined && measured.interval <= LIMIT.interval ? measured : undefined;
     const readings = this.#recent.between(open.at - before, open.at + after);
     if (samples === undefined && readings.length === 0) return;
     const values = (axis: Float64Array | undefined): number[] => Array.from(axis ?? [], tenth);
@@ -298,6 +302,11 @@ function same(a: Collision, b: Collision): boolean {
 function mean(axis: Float64Array | undefined): number {
   if (axis === undefined || axis.length === 0) return 0;
   return axis.reduce((sum, value) => sum + value, 0) / axis.length;
+}
+
+/** A sensor at the end of its range says more than any crash changes. */
+function changeOf(speed: number): number {
+  return tenth(Math.max(-LIMIT.change, Math.min(LIMIT.change, speed)));
 }
 
 function tenth(value: number): number {

@@ -144,6 +144,26 @@ describe('collision recorder', () => {
     }
   });
 
+  test('an accelerometer at the end of its range tells of no change of speed that has no form', () => {
+    const { drive, told } = setUp();
+    drive(6000, (t) => [t > 1000 ? -5000 : 0, t > 1000 ? 5000 : 0]);
+    expect(told()[0]).toMatchObject({ longitudinalChange: -1000, lateralChange: 1000 });
+    expect(told().length).toBeGreaterThan(1);
+  });
+
+  test('samples that are too far apart are no pulse, and the rest is told without them', () => {
+    const { give, recorder, told } = setUp();
+    give('acceleration.longitudinal', -1, T - 1500);
+    give('kinetic.speed', 50, T - 1000);
+    give('collision.detected', true, T);
+    give('acceleration.longitudinal', -2, T + 500);
+    give('acceleration.longitudinal', -2, T + 2900);
+    recorder.tick(T + 10_000);
+    expect(told()).toHaveLength(2);
+    expect(told()[1]?.readings).toBeDefined();
+    expect(told()[1]?.pulse).toBeUndefined();
+  });
+
   test('one that is open at a power cut is completed afterwards', () => {
     const { give, recorder, make, told } = setUp();
     give('collision.side', 'Front', T);
