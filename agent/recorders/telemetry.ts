@@ -119,7 +119,9 @@ export class TelemetryRecorder implements Recorder {
     }
     for (const track of this.#tracks.values()) {
       if (!passed(track.at, now, track.rule.heartbeat) || !this.#lives(track, now)) continue;
-      this.#record(track, this.#status.value(track.slot) as SlotValue, now);
+      const value = this.#status.value(track.slot);
+      // Status does not know again after a restart what was part of an object that was never whole.
+      if (value !== undefined) this.#record(track, value, now);
     }
     if (this.#tickAt === 0) for (const track of this.#tracks.values()) track.fresh = false;
     this.#tickAt = now;

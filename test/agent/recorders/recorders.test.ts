@@ -290,6 +290,19 @@ describe('telemetry recorder', () => {
     expect([...second.it.parts()].filter(([, part]) => part !== undefined)).toEqual([]);
   });
 
+  test('what Status does not know again after a restart is not repeated, and takes nothing else with it', () => {
+    const first = recorder();
+    first.write('alarm.trigger.startAt', T, T);
+    first.it.tick(T + 500);
+    first.write('alarm.trigger.startAt', T, T + 1_000);
+    const second = recorder();
+    second.it.restore(structuredClone(first.it.state()));
+    second.it.tick(T + 120_000);
+    second.write('kinetic.speed', 10, T + 120_500);
+    second.it.flush();
+    expect(second.readings()).toEqual([['kinetic.speed', 10, 120_500]]);
+  });
+
   test('times are rounded as the rule says', () => {
     const rig = setUp();
     const it = new TelemetryRecorder(rig.status, rig.records, {

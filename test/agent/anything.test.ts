@@ -1,0 +1,162 @@
+/** Whatever signals say, whatever the clock does and whenever the power goes, nothing goes wrong in the agent. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import type { Clock, FrameBatch, ReadingSink } from '../../agent/ports.ts';
+import type { SourceMapping } from '../../agent/profile.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { channels } from '../../protocol/channels.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+import { slots } from '../../protocol/slots.ts';
+import { bareProfile } from '../rig/bare-profile.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+
+const leaves = [...slots, ...channels].filter(({ kind }) => kind !== 'value');
+const sources = leaves.map(({ path, values }): SourceMapping => {
+  const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
+  return values === undefined ? plain : { ...plain, map: Object.fromEntries(values.entries()) };
+});
+
+type Said = readonly (readonly [signal: number, value: number])[];
+
+type Happening =
+  | { readonly says: Said }
+  | { readonly passes: number }
+  | { readonly steps: number }
+  | { readonly knowsTime: boolean }
+  | { readonly powerCut: true };
+
+/** Of one run of the program: its timers are gone with it. */
+class RunClock implements Clock {
+  readonly #clock: VirtualClock;
+  #over = false;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
+  after(delay: number, due: () => void): () => void {
+    return this.#clock.after(delay, () => {
+      if (!this.#over) due();
+    });
+  }
+
+  end(): void {
+    this.#over = true;
+  }
+}
+
+/** A car of which every signal can say anything. */
+class AnyCar {
+  readonly errors: string[] = [];
+  readonly #clock = new VirtualClock();
+  readonly #records = new KeptRecords();
+  readonly #memory = new KeptMemory();
+  readonly #store = memoryOutboxStore();
+  #boot = 0;
+  #quality: ClockQuality = 'gnss';
+  #run = this.#start();
+
+  async happen(happening: Happening): Promise<void> {
+    if ('says' in happening) this.#run.says(happening.says);
+    else if ('passes' in happening) await this.#clock.settle(happening.passes, 500);
+    else if ('steps' in happening) this.#clock.step(happening.steps);
+    else if ('knowsTime' in happening) this.#quality = happening.knowsTime ? 'gnss' : 'none';
+    else {
+      this.#memory.commit();
+      this.#run.clock.end();
+      this.#run = this.#start();
+    }
+  }
+
+  #start() {
+    const clock = new RunClock(this.#clock);
+    const agent = new Agent(
+      bareProfile(sources),
+      {
+        clock,
+        records: this.#records,
+        memory: this.#memory,
+        log: {
+          info: () => undefined,
+          warn: () => undefined,
+          error: (event, fields) => void this.errors.push(`${event}: ${JSON.stringify(fields)}`),
+        },
+        store: this.#store,
+        link: { connected: true, publish: async () => undefined },
+        actuator: { actions: new Set(), actuate: async () => undefined },
+        verifier: { key: () => undefined, verify: () => false },
+        ledger: { data: emptyLedger, write: async () => undefined },
+      },
+      {
+        vin: 'VF3TEST0000000001',
+        version: '1',
+        boot: ++this.#boot,
+        limit: 1e9,
+        quality: () => this.#quality,
+        window: () => 100,
+        power: { linger: 60_000, silence: 5_000 },
+      },
+    );
+    agent.start();
+    let said: Said = [];
+    const decode = (_: FrameBatch, sink: ReadingSink): void => {
+      for (const [signal, value] of said) sink.reading(signal, value, value, clock.now());
+      sink.settled(clock.now());
+    };
+    const take = agent.intake({ decode });
+    /** All of it in one frame. */
+    const says = (all: Said): void => {
+      said = all;
+      take({
+        count: 1,
+        at: Float64Array.of(clock.now()),
+        id: Uint32Array.of(1),
+        bus: Uint8Array.of(0),
+        flags: Uint8Array.of(0),
+        length: Uint8Array.of(8),
+        offset: Uint32Array.of(0),
+        data: new Uint8Array(8),
+      });
+    };
+    return { clock, says };
+  }
+}
+
+const extreme = fc.constantFrom(-1, 2 ** 31, 2 ** 32 - 1, 2 ** 53, 2 ** 64 - 1, -(2 ** 63), 1e30, Number.NaN, Infinity);
+const value = fc.oneof(fc.integer({ min: 0, max: 15 }), fc.integer({ min: -5_000, max: 5_000 }), fc.double(), extreme);
+const says = fc.oneof(
+  fc.array(fc.tuple(fc.nat(sources.length - 1), value), { minLength: 1, maxLength: 20 }),
+  value.map((all) => sources.map((_, index): [number, number] => [index, all])),
+);
+const passes = fc.oneof(fc.integer({ min: 1, max: 2_000 }), fc.integer({ min: 2_000, max: 600_000 }));
+const YEARS = 20 * 31_557_600_000;
+const happening = fc.oneof<fc.WeightedArbitrary<Happening>[]>(
+  { weight: 8, arbitrary: fc.record({ says }) },
+  { weight: 8, arbitrary: fc.record({ passes }) },
+  { weight: 1, arbitrary: fc.record({ steps: fc.integer({ min: -YEARS, max: YEARS }) }) },
+  { weight: 1, arbitrary: fc.record({ knowsTime: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.constant({ powerCut: true }) },
+);
+
+test('nothing that can happen to it is too much', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { maxLength: 60 }), async (happenings) => {
+      const car = new AnyCar();
+      for (const one of happenings) await car.happen(one);
+      await car.happen({ passes: 120_000 });
+      expect(car.errors).toEqual([]);
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 60) },
+  );
+});
