@@ -2,6 +2,7 @@
  * Walks the schema of Status once, at load, and numbers its leaves. The outcome is a tree that mirrors the document
  * with a slot at every leaf (the plan that assemble and disassemble follow) and the slots and objects as lists.
  */
+import { REACH } from './columns/numbers.ts';
 import type { TSchema } from './schema/fields.ts';
 import { statusContentsSchema } from './schema/status.ts';
 
@@ -24,9 +25,6 @@ export interface Leaf {
   readonly maxLength?: number;
   readonly pattern?: string;
 }
-
-/** The latest moment that a date can tell (ECMA-262 §21.4.1.1), UTC ms. */
-const LATEST = 8.64e15;
 
 /** A leaf of Status. A profile maps signals to it by its path; telemetry names it by its id. */
 export interface Slot extends Leaf {
@@ -229,7 +227,8 @@ type Content = Omit<Slot, 'index' | 'id' | 'path' | 'object'>;
 function contentOf(node: Node): Content {
   if (node['x-slot'] === 'whole') return { kind: 'value' };
   if (node['x-values'] !== undefined) return { kind: 'enumeration', values: node['x-values'] };
-  if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1, minimum: 0, maximum: LATEST };
+  // What telemetry can carry, the year 73326.
+  if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1, minimum: 0, maximum: REACH };
   if (node['x-resolution'] !== undefined) {
     return {
       kind: 'quantity',

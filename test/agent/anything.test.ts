@@ -133,7 +133,18 @@ class AnyCar {
   }
 }
 
-const extreme = fc.constantFrom(-1, 2 ** 31, 2 ** 32 - 1, 2 ** 53, 2 ** 64 - 1, -(2 ** 63), 1e30, Number.NaN, Infinity);
+const extreme = fc.constantFrom(
+  -1,
+  2 ** 31,
+  2 ** 32 - 1,
+  2 ** 51 + 1,
+  2 ** 53,
+  2 ** 64 - 1,
+  -(2 ** 63),
+  1e30,
+  Number.NaN,
+  Infinity,
+);
 const value = fc.oneof(fc.integer({ min: 0, max: 15 }), fc.integer({ min: -5_000, max: 5_000 }), fc.double(), extreme);
 const says = fc.oneof(
   fc.array(fc.tuple(fc.nat(sources.length - 1), value), { minLength: 1, maxLength: 20 }),

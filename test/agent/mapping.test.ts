@@ -9,6 +9,7 @@ import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
+import { type Reading, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
@@ -89,7 +90,7 @@ describe('mapping', () => {
     const paths = numeric.map(({ path }) => path).filter((path) => path !== 'stolen.id');
     const named = source('alarm.trigger.type', { map: { 0: 'VolumetricBreakIn' } });
     const theft = [source('stolen.state'), ...paths.map((path) => source(path))];
-    const extreme = fc.constantFrom(0, -1, 2 ** 32, 2 ** 53, 2 ** 64 - 1, -(2 ** 63), 1e22, 1e30, 1e300);
+    const extreme = fc.constantFrom(0, -1, 2 ** 32, 2 ** 51 + 1, 2 ** 53, 2 ** 64 - 1, -(2 ** 63), 1e22, 1e30, 1e300);
     fc.assert(
       fc.property(fc.oneof(extreme, fc.double()), (value) => {
         const { status, mapping } = setUp([named, ...theft], { 'stolen.id': 'one' });
@@ -101,6 +102,11 @@ describe('mapping', () => {
           ...{ version: PROTOCOL_VERSION, kind: 'status', seq: 1, boot: 1, at: T, clock: 'gnss', body },
         });
         expect(payload.length).toBeGreaterThan(0);
+        const readings = slots
+          .filter((slot) => slot.kind === 'quantity' || slot.kind === 'instant')
+          .flatMap((slot) => ({ slot, value: status.value(slot), at: T }))
+          .filter((reading): reading is Reading => reading.value !== undefined);
+        if (readings.length > 0) expect(telemetryFromReadings(readings).size).toBeGreaterThan(0);
         JSON.stringify(body, (name, told) => (name.endsWith('At') ? new Date(told as number).toISOString() : told));
       }),
     );
