@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { formatOf as formatOfRecords, newest } from '../adapters/service/data-format.ts';
 import { loadConfiguration } from '../config/configuration.ts';
@@ -61,7 +62,7 @@ async function check(options: Options): Promise<void> {
 
   const lines = new Lines();
   const format = formatOf(options.format);
-  for (const diagnostic of found) {
+  for (const diagnostic of found.map(fromHere)) {
     lines.line(format === 'ndjson' ? JSON.stringify(diagnostic) : formatDiagnostic(diagnostic));
   }
   await lines.flush();
@@ -70,6 +71,13 @@ async function check(options: Options): Promise<void> {
     errors === 0 ? `no errors, ${counted(found.length, 'finding')}\n` : `${counted(errors, 'error')}\n`,
   );
   if (errors > 0) process.exitCode = 2;
+}
+
+/** A file below the working directory is named as people find it from there, whichever part of the check found it. */
+function fromHere(diagnostic: Diagnostic): Diagnostic {
+  const { file } = diagnostic;
+  const near = relative(process.cwd(), file);
+  return isAbsolute(file) && near !== '' && !near.startsWith('..') ? { ...diagnostic, file: near } : diagnostic;
 }
 
 /** What a start would make of the folder of the records. */

@@ -43,7 +43,8 @@ export class Shell {
   type({ text, comment }: Typed): Promise<Ended> {
     const endless = comment.includes('Ctrl-C');
     return new Promise((resolve, reject) => {
-      const child = spawn('sh', ['-c', text], {
+      // One pipe for both, as a terminal is: of two pipes the order is lost.
+      const child = spawn('sh', ['-c', endless ? text : `exec 2>&1\n${text}`], {
         cwd: this.folder,
         env: { ...process.env, PATH: this.#path, HOME: this.folder },
         stdio: ['ignore', 'pipe', 'pipe'],
