@@ -4,7 +4,7 @@
  */
 import { VigieError } from '../protocol/errors.ts';
 import { Backoff } from './backoff.ts';
-import type { Clock, Line, OpenLine, SourceHealth } from './ports.ts';
+import type { Clock, Line, Log, OpenLine, SourceHealth } from './ports.ts';
 
 export interface KeptLineOptions {
   readonly open: OpenLine;
@@ -15,6 +15,10 @@ export interface KeptLineOptions {
   readonly first?: number;
   /** Upper bound of every wait, ms; default 30 s. */
   readonly longest?: number;
+  /** Told why the line is waited for, once for each reason, and when it is open. */
+  readonly log?: Log | undefined;
+  /** What the log calls the line. */
+  readonly name?: string;
 }
 
 export interface KeptLineEvents {
@@ -54,6 +58,8 @@ export class KeptLine {
   readonly #backoff: Backoff;
   #state: SourceHealth['state'] = 'opening';
   #reason: string | undefined;
+  /** The reason that the log was told last. */
+  #told: string | undefined;
   #opened = 0;
   #lost = 0;
   #refused = 0;
@@ -147,6 +153,7 @@ export class KeptLine {
     this.#opened++;
     this.#state = 'running';
     this.#reason = undefined;
+    this.#options.log?.info('line.open', { line: this.#options.name });
     this.#watch(attempt, undefined);
     const begun = this.#events.opened();
     if (begun !== undefined) begun.catch((error: unknown) => this.#end(attempt, reasonOf(error)));
@@ -203,6 +210,11 @@ export class KeptLine {
     if (this.#attempt !== attempt) return;
     this.#state = 'waiting';
     this.#reason = reason;
+    // A line on which somebody spoke is new to be gone; one that never does need not be told of at each attempt.
+    if (reason !== this.#told || attempt.heard !== undefined) {
+      this.#options.log?.warn('line.waiting', { line: this.#options.name, reason });
+    }
+    this.#told = reason;
     this.#cancelWait = this.#options.clock.after(this.#backoff.next(), () => this.#open());
   }
 }

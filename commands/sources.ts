@@ -69,7 +69,7 @@ export function sourcesOf(
   if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, ways));
   const commanded = commandedBuses(configuration, vehicle);
   for (const bus of commanded) overFrames(bus, ways);
-  if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, clock, rest));
+  if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, { clock, log, rest }));
   const closing = kept === undefined ? {} : { close: kept.close };
   const asked = new Map([...requesters].filter(([bus]) => commanded.has(bus)));
   return {
@@ -141,6 +141,7 @@ function open(
         name: input.address,
         open: lineTo(readLineAddress(input.address, BAUD.slcan, where), clock, rest),
         clock,
+        log,
         rest,
         bitRate: input.bitrate,
         sends,
@@ -196,14 +197,13 @@ function groupMask(id: number): number {
 function receiver(
   { kind, address, line, clock: sets }: GnssInput,
   file: string,
-  clock: SystemClock,
-  rest: Rest,
+  { clock, log, rest }: Surroundings,
 ): ReadingSource {
   const way = readLineAddress(address, BAUD.nmea, `${file}:${line}`);
   // A file may be a recording, which tells the time of another day.
   const time = sets && way.kind !== 'file' ? { time: clock.discipline.bind(clock) } : {};
   const open = lineTo(way, clock, rest);
-  return new GnssSource({ name: address, format: kind, open, clock, earliest: EARLIEST, rest, ...time });
+  return new GnssSource({ name: address, format: kind, open, clock, log, earliest: EARLIEST, rest, ...time });
 }
 
 /** The source, with a second listener that hears each batch first. */

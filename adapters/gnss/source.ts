@@ -1,6 +1,14 @@
 /** A receiver, or gpsd, that is listened to while it speaks. */
 import { KeptLine } from '../../agent/line-keeper.ts';
-import type { Clock, OpenLine, ReadingSink, ReadingSource, SourceHealth, WantedSignal } from '../../agent/ports.ts';
+import type {
+  Clock,
+  Log,
+  OpenLine,
+  ReadingSink,
+  ReadingSource,
+  SourceHealth,
+  WantedSignal,
+} from '../../agent/ports.ts';
 import type { Rest } from '../../agent/rest.ts';
 import type { Fix, FixParser } from './fix.ts';
 import { GpsdParser } from './gpsd.ts';
@@ -23,6 +31,7 @@ export interface GnssSourceOptions {
   readonly format: FixFormat;
   readonly open: OpenLine;
   readonly clock: Clock;
+  readonly log?: Log;
   /** UTC milliseconds before which no receiver can speak, such as the day of the build. */
   readonly earliest: number;
   /** Left out for a line that may bring recordings, such as a file: they tell the time of another day. */
@@ -71,10 +80,10 @@ export class GnssSource implements ReadingSource {
   constructor(options: GnssSourceOptions) {
     this.#options = options;
     this.#parser = parserOf(options);
-    const { open, clock, random = Math.random, silence = SILENCE } = options;
+    const { open, clock, log, name, random = Math.random, silence = SILENCE } = options;
     this.#silence = silence;
     this.#kept = new KeptLine(
-      { open, clock, random },
+      { open, clock, random, log, name },
       {
         opened: () => this.#opened(),
         data: (bytes) => this.#data(bytes),

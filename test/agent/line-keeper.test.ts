@@ -4,6 +4,7 @@ import { KeptLine } from '../../agent/line-keeper.ts';
 import type { LineEvents } from '../../agent/ports.ts';
 import { Cable } from '../adapters/lines/cable.ts';
 import { VirtualClock } from '../rig/clock.ts';
+import { MemoryLog } from '../rig/log.ts';
 
 function kept(options: { random?: () => number; opened?: () => Promise<void> | void } = {}) {
   const clock = new VirtualClock();
@@ -46,6 +47,31 @@ describe('a kept line', () => {
     expect(cable.written).toBe('x');
     expect(line.health()).toEqual({ state: 'running', counts: { opened: 2, lost: 1, refused: 0 } });
     expect(events).toEqual(['opened', 'a', 'ended: pulled', 'opened', 'b']);
+  });
+
+  it('says in the log why it waits, once for each reason, and when it is open', async () => {
+    const clock = new VirtualClock();
+    const cable = new Cable();
+    const log = new MemoryLog();
+    const nothing = { opened: () => undefined, data: () => undefined, ended: () => undefined };
+    const line = new KeptLine({ open: cable.open, clock, random: () => 1, log, name: '/dev/ttyACM0' }, nothing);
+    cable.refusal = 'absent';
+    line.start();
+    await clock.settle(60_000, 100);
+    cable.refusal = 'no permission';
+    await clock.settle(60_000, 100);
+    cable.refusal = undefined;
+    await clock.settle(60_000, 100);
+    cable.say('a');
+    cable.cut();
+    const said = log.lines.map(({ event, fields }) => [event, fields?.['line'], fields?.['reason']]);
+    expect(said).toEqual([
+      ['line.waiting', '/dev/ttyACM0', 'absent'],
+      ['line.waiting', '/dev/ttyACM0', 'no permission'],
+      ['line.open', '/dev/ttyACM0', undefined],
+      ['line.waiting', '/dev/ttyACM0', 'pulled'],
+    ]);
+    await line.stop();
   });
 
   it('waits twice as long each time, up to a bound, until a line was sound for a while', async () => {

@@ -5,6 +5,7 @@ import type {
   FrameBatch,
   FrameSender,
   FrameSource,
+  Log,
   OpenLine,
   OutgoingFrame,
   SourceHealth,
@@ -24,6 +25,7 @@ export interface SlcanOptions extends Rates {
   readonly name: string;
   readonly open: OpenLine;
   readonly clock: Clock;
+  readonly log?: Log;
   /**
    * The car is commanded or polled over this bus. Without it the channel is opened listen-only (`L`, or the silent mode
    * of a CANable) and {@link SlcanBus.send} refuses; the adapter then does not even acknowledge frames. An adapter that
@@ -67,9 +69,9 @@ export class SlcanBus implements FrameSource, FrameSender {
     checkRates(options, options.name);
     this.#options = options;
     this.buses = [options.bus];
-    const { open, clock, random = Math.random } = options;
+    const { open, clock, log, name, random = Math.random } = options;
     this.#kept = new KeptLine(
-      { open, clock, random },
+      { open, clock, random, log, name },
       {
         opened: () => this.#opened(),
         data: (bytes) => this.#data(bytes),
