@@ -7,6 +7,7 @@ import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { formatDuration } from '../../protocol/duration.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import { presenceTopic, upFilter } from '../../protocol/topics.ts';
@@ -271,6 +272,24 @@ describe('an slcan adapter', () => {
       .flatMap(({ body }) => body.status?.kinetic?.speed ?? []);
     expect(replayed.at(-1)).toBe(61.2);
   });
+});
+
+test('programs are in the time zone of the configuration', async () => {
+  const keys = join(folder, 'keys');
+  await vigie('keys', 'make', 'me', '--dir', keys);
+  const inputs = 'can: [{ bus: body, simulated: true }]\ncommands: { trust: keys/trust.json }\ntimeZone: Asia/Tokyo';
+  await run('bench', inputs).says('link up');
+  // In an hour, by the clock of London in winter; Tokyo is nine hours ahead of it all year.
+  const due = Math.ceil(Date.now() / 60_000) * 60 + 3600;
+  const at = new Date(due * 1000).toISOString().replace('.000Z', '+00:00');
+  const sent = await vigie('send', VIN, 'charge', '--at', at, '--broker', broker.url, '--keys', keys);
+  expect(sent.stdout).toContain('"Success"');
+  const planned = (): (string | undefined)[] =>
+    cloud.statuses.flatMap(({ energies }) =>
+      (energies ?? []).map((energy) => energy.extension?.electric?.charging?.nextDelayedTime),
+    );
+  await cloud.until(() => planned().some((time) => time !== undefined));
+  expect(planned().filter((time) => time !== undefined)).toContain(formatDuration((due + 9 * 3600) % 86_400));
 });
 
 describe('an address that is none', () => {
