@@ -108,7 +108,8 @@ export class Sources {
       case 'used':
         return this.#used(parts);
       case 'position':
-        return this.#position(parts);
+        // The triggers read where it is themselves, at each tick after a change.
+        return undefined;
       default: {
         const [only] = parts;
         return only === undefined ? undefined : sourceValue(this.#status.value(only));
@@ -142,13 +143,6 @@ export class Sources {
     if (known.length === 0) return undefined;
     const used = known.some((value) => value === true || (typeof value === 'number' && value > 0) || inUse.has(value));
     return String(used);
-  }
-
-  /** Known or not: the triggers read where it is themselves. */
-  #position([latitude, longitude]: readonly Slot[]): string | undefined {
-    if (latitude === undefined || longitude === undefined) return undefined;
-    const there = this.#status.value(latitude) !== undefined && this.#status.value(longitude) !== undefined;
-    return there ? 'known' : undefined;
   }
 }
 

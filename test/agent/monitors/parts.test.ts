@@ -1,0 +1,334 @@
+/** What the parts of monitors make of each input: what random histories come upon too seldom to be relied on. */
+import { describe, expect, test } from 'vitest';
+import { Context } from '../../../agent/monitors/context.ts';
+import { Facts } from '../../../agent/monitors/facts.ts';
+import { happeningsOf, watchedOf } from '../../../agent/monitors/happenings.ts';
+import type { RunningTrigger } from '../../../agent/monitors/running.ts';
+import { literal, Sources, sameValue, sourceValue } from '../../../agent/monitors/sources.ts';
+import { readKept } from '../../../agent/monitors/state.ts';
+import { Status } from '../../../agent/status.ts';
+import type { Alert } from '../../../protocol/schema/alert.ts';
+import type { MonitorEvent } from '../../../protocol/schema/event.ts';
+import type { Body } from '../../../protocol/schema/message.ts';
+import { compileMonitor } from '../../../protocol/schema/monitor.ts';
+import { type Telemetry, telemetryJson } from '../../../protocol/schema/telemetry.ts';
+import { type Slot, slotByPath } from '../../../protocol/slots.ts';
+import { MonitorRig } from './rig.ts';
+import { fast, rule, SECOND, T, told } from './rules.ts';
+
+const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+const speed = slot('kinetic.speed');
+
+describe('where a monitor stood', () => {
+  const trigger = { main: 0, truth: 1, used: 2 };
+  const whole = { satisfied: true, triggers: [trigger, { ...trigger, from: 'Stopped', due: T }], due: T };
+
+  test('is taken as it was kept', () => {
+    expect(readKept(whole, 2)).toEqual(whole);
+  });
+
+  test.each([
+    undefined,
+    {},
+    { satisfied: true },
+    { triggers: whole.triggers },
+    { ...whole, satisfied: 1 },
+    { ...whole, triggers: { length: 2 } },
+    { ...whole, triggers: [trigger] },
+    ...['main', 'truth', 'used'].flatMap((member) =>
+      [-1, 3, 0.5, '1', undefined].map((value) => ({ ...whole, triggers: [trigger, { ...trigger, [member]: value }] })),
+    ),
+  ])('is not %j', (state) => {
+    expect(() => readKept(state, 2)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
+  });
+
+  test('comes back with the wait that goes on, and the value from which it came', () => {
+    const rig = new MonitorRig();
+    const started = { data: 'vehicle.powertrain.status', op: 'equalsTo', value: ['Running'] };
+    const after = { name: 'run', data: { ...started, previous: { op: 'equalsTo', value: ['Stopped'] } } };
+    rig.put('wait', rule([{ ...fast, holdFor: 10 }]), T);
+    rig.put('from', rule([after], 'run', { subscribeParam: { refreshEvent: 60 } }), T);
+    rig.give('kinetic.speed', 140, T);
+    rig.give('powertrain.status', 'Stopped', T);
+    rig.give('powertrain.status', 'Running', T + SECOND);
+    rig.restart(T + 2 * SECOND);
+    for (let s = 3; s <= 65; s++) rig.tick(T + s * SECOND);
+    expect(told(rig)).toEqual(['1 run', '10 fast', '61r run']);
+    expect(rig.events[2]?.values?.[0]).toMatchObject({ literal: 'Running', previous: 'Stopped' });
+  });
+});
+
+describe('the context of an event', () => {
+  const event = (at: number): MonitorEvent => ({ id: `e${at - T}`, monitorId: 'm', at, refresh: false });
+  const values = (telemetry: Telemetry | undefined): unknown =>
+    telemetry && telemetryJson(telemetry).series.map(({ path, at, values: its }) => [path, at.map((t) => t - T), its]);
+
+  test('is there only while a monitor asks for it, or its rest is still to come', () => {
+    const context = new Context();
+    context.take(speed, 10, T);
+    context.keep(true);
+    expect(context.before(T + 9, 10)).toBeUndefined();
+    context.take(speed, 20, T + 1);
+    context.keep(true);
+    expect(values(context.before(T + 9, 10))).toEqual([['kinetic.speed', [1], [20]]]);
+    expect(context.before(T + 9, 0)).toBeUndefined();
+    expect(context.before(T + 1, 0)).toBeUndefined();
+    context.expect(event(T + 1), 10);
+    context.keep(false);
+    context.take(speed, 30, T + 2);
+    expect(context.tick(T + 11).map(({ telemetry }) => values(telemetry))).toEqual([[['kinetic.speed', [2], [30]]]]);
+    context.keep(false);
+    context.take(speed, 40, T + 12);
+    context.keep(true);
+    expect(context.before(T + 12, 10)).toBeUndefined();
+  });
+
+  test('without a ring has nothing to tell, and does not fall over it', () => {
+    const context = new Context();
+    context.expect(event(T), 10);
+    expect(context.before(T, 10)).toBeUndefined();
+    expect(context.tick(T + 10)).toEqual([]);
+  });
+
+  test('follows it when its time is over, from after the event up to its end', () => {
+    const context = new Context();
+    context.keep(true);
+    context.expect(event(T), 10);
+    context.expect(event(T), 0);
+    for (const at of [0, 1]) context.take(speed, at, T + at);
+    context.altered = false;
+    expect([context.tick(T + 9), context.altered]).toEqual([[], false]);
+    for (const at of [10, 11]) context.take(speed, at, T + at);
+    const [rest, ...more] = context.tick(T + 12);
+    expect(more).toEqual([]);
+    expect(rest).toMatchObject({ id: 'e0', monitorId: 'm', at: T, refresh: false, complement: true });
+    expect(values(rest?.telemetry)).toEqual([['kinetic.speed', [1, 10], [1, 10]]]);
+    expect(context.altered).toBe(true);
+    context.altered = false;
+    expect([context.tick(T + 13), context.altered, context.state()]).toEqual([[], false, []]);
+  });
+
+  test('is complete at its end, and at once when the clock is set back', () => {
+    for (const [now, isComplete] of [
+      [T, false],
+      [T + 9, false],
+      [T + 10, true],
+      [T - 1, true],
+    ] as const) {
+      const context = new Context();
+      context.keep(true);
+      context.expect(event(T), 10);
+      context.tick(now);
+      expect([now - T, (context.state() as unknown[]).length === 0]).toEqual([now - T, isComplete]);
+    }
+  });
+
+  test('says nothing of what is no longer known, and of nothing', () => {
+    const context = new Context();
+    context.keep(true);
+    context.take(speed, 20, T + 1);
+    context.forget(speed);
+    context.expect(event(T), 10);
+    expect(context.before(T + 9, 10)).toBeUndefined();
+    expect(context.tick(T + 10)).toEqual([]);
+  });
+
+  test('moves with the clock, and is taken up after a start', () => {
+    const context = new Context();
+    context.expect(event(T), 10);
+    context.altered = false;
+    context.correct(1000);
+    expect(context.altered).toBe(true);
+    const again = new Context();
+    again.restore(context.state());
+    expect(again.state()).toEqual([{ id: 'e0', monitorId: 'm', from: T + 1000, until: T + 1010 }]);
+    const none = new Context();
+    none.correct(1);
+    expect(none.altered).toBe(false);
+    expect(() => none.restore({})).toThrow(expect.objectContaining({ code: 'input.malformed' }));
+  });
+});
+
+describe('what records tell', () => {
+  const alert = (id: string, active: boolean): Alert => ({
+    createdAt: T,
+    id,
+    active,
+    type: 'EngineFault',
+    startedAt: T,
+  });
+
+  test('an alert ends by the record that is active, and by no other', () => {
+    const facts = new Facts(new Status());
+    expect(facts.ending(alert('a-1', false))).toBeUndefined();
+    facts.note('alert', alert('a-1', true), undefined);
+    expect([facts.ending(alert('a-1', true)), facts.ending(alert('a-0', false))]).toEqual([undefined, undefined]);
+    expect(facts.ending(alert('a-1', false))?.id).toBe('a-1');
+    facts.note('alert', alert('a-0', false), alert('a-0', true));
+    expect(facts.alerts.map(({ id }) => id)).toEqual(['a-1']);
+    facts.note('alert', alert('a-1', false), alert('a-1', true));
+    expect(facts.alerts).toEqual([]);
+  });
+
+  test('one that is put again, corrected, is the newest only if it was', () => {
+    const facts = new Facts(new Status());
+    const trip = (id: string, at: number): Body<'trip'> => ({ createdAt: at, id });
+    facts.note('trip', trip('a-1', T), undefined);
+    facts.note('trip', trip('a-2', T), undefined);
+    facts.note('trip', trip('a-1', T + 1), trip('a-1', T));
+    expect(facts.newest('trip')).toEqual(trip('a-2', T));
+    facts.note('trip', trip('a-2', T + 1), trip('a-2', T));
+    expect(facts.newest('trip')).toEqual(trip('a-2', T + 1));
+    expect(facts.alerts).toEqual([]);
+    const other = new Facts(new Status());
+    other.note('trip', trip('a-1', T + 1), trip('a-1', T));
+    expect(other.newest('trip')?.id).toBe('a-1');
+  });
+
+  test('of a collision all but its measurements is kept, of others everything', () => {
+    const facts = new Facts(new Status());
+    const pulse = { from: T, interval: 1, x: [1] } as unknown as NonNullable<Body<'collision'>['pulse']>;
+    facts.note('collision', { createdAt: T, id: 'c', at: T, pulse } as Body<'collision'>, undefined);
+    expect(facts.newest('collision')).toEqual({ createdAt: T, id: 'c', at: T });
+    facts.note('trip', { createdAt: T, id: 't', pulse } as unknown as Body<'trip'>, undefined);
+    expect(facts.newest('trip')).toHaveProperty('pulse');
+  });
+
+  test('comes back, and is refused when it is none', () => {
+    const facts = new Facts(new Status());
+    facts.note('alert', alert('a-1', true), undefined);
+    const again = new Facts(new Status());
+    again.restore(facts.state());
+    expect([again.alerts, again.newest('alert')?.id]).toEqual([facts.alerts, 'a-1']);
+    for (const state of [5, {}, { newest: {} }, { alerts: [] }, { newest: 5, alerts: [] }, { newest: {}, alerts: 5 }]) {
+      expect(() => again.restore(state)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
+    }
+  });
+
+  test('a trip happens with its begin and with its end, and says what it has', () => {
+    const trip = { createdAt: T, id: 't' };
+    const names = (record: Body<'trip'>, previous?: Body<'trip'>) => [...happeningsOf('trip', record, previous)];
+    expect(names(trip)).toEqual([
+      ['vehicle.trip', 't'],
+      ['vehicle.trip.start', 't'],
+    ]);
+    expect(names(trip, trip)).toEqual([]);
+    const done = { ...trip, done: true };
+    expect(names(done, done)).toEqual([]);
+    expect(names(done, trip).map(([name]) => name)).toEqual([
+      'vehicle.trip',
+      'vehicle.trip.stop',
+      'vehicle.trip.state',
+    ]);
+    expect(names({ ...done, duration: 60, distance: 2 }, trip)).toEqual(
+      expect.arrayContaining([
+        ['vehicle.trip.duration', 60],
+        ['vehicle.trip.distance', 2],
+      ]),
+    );
+    expect(names({ ...done, distance: 2 }).map(([name]) => name)).not.toContain('vehicle.trip.duration');
+    expect(names(done).map(([name]) => name)).toContain('vehicle.trip.start');
+  });
+
+  test('a collision happens when more becomes known of where and how hard', () => {
+    const at = (details: object[] | undefined): Body<'collision'> =>
+      ({ createdAt: T, id: 'c', at: T, ...(details === undefined ? {} : { details }) }) as Body<'collision'>;
+    const names = (now: object[] | undefined, before?: object[]) =>
+      Object.fromEntries(happeningsOf('collision', at(now), before && at(before)));
+    expect([names(undefined), names([]), names([{ side: 'Front' }], [{ side: 'Front' }])]).toEqual([{}, {}, {}]);
+    expect(names([{ side: 'Front' }, { side: 'Rear', severity: 'Major' }], [{ side: 'Front' }])).toEqual({
+      'vehicle.collision.side': ['Front', 'Rear'],
+      'vehicle.collision.severity': ['Major'],
+    });
+    expect(happeningsOf('alert', alert('a', true), undefined).size).toBe(0);
+    expect(watchedOf('collision')).toEqual([]);
+    expect(watchedOf('alert')).toEqual(['vehicle.alert']);
+  });
+});
+
+describe('sources', () => {
+  const triggerOf = (value: string): RunningTrigger => {
+    const { triggers } = compileMonitor(rule([{ name: 't', data: { ...fast.data, value: [value] } }]));
+    return { compiled: triggers[0] } as unknown as RunningTrigger;
+  };
+
+  test('are there while a trigger watches them, and a slot knows those that it is a part of', () => {
+    const status = new Status();
+    const sources = new Sources(status, new Facts(status));
+    const [one, two, other] = [triggerOf('1'), triggerOf('2'), triggerOf('3')];
+    const source = sources.watch('vehicle.kinetic.speed', one);
+    expect(sources.watch('vehicle.kinetic.speed', two)).toBe(source);
+    const used = sources.watch('used', other);
+    expect(sources.bySlot[speed.index]).toEqual([source, used]);
+    expect(source.anew).toBe(true);
+    source.edges.stand(0);
+    source.anew = false;
+    sources.unwatch(source, one);
+    expect([source.triggers, source.anew, sources.watched('vehicle.kinetic.speed')]).toEqual([[two], true, source]);
+    source.edges.stand(0);
+    expect(source.edges.cross(5)).toEqual([two]);
+    sources.unwatch(source, two);
+    expect(sources.bySlot[speed.index]).toEqual([used]);
+    expect([sources.watched('vehicle.kinetic.speed'), sources.watched('used')]).toEqual([undefined, used]);
+    sources.unwatch(used, other);
+    expect([sources.bySlot[speed.index], [...sources.all]]).toEqual([undefined, []]);
+    expect(sources.bySlot).toHaveLength(new Set(slotByPath.values()).size);
+  });
+
+  test('of maintenance and alerts say nothing under Full privacy, and all under less', () => {
+    const status = new Status();
+    const facts = new Facts(status);
+    const sources = new Sources(status, facts);
+    const names = [
+      'vehicle.maintenance.daysBeforeMaintenance',
+      'vehicle.maintenance.mileageBeforeMaintenance',
+      'vehicle.alert',
+    ] as const;
+    const all = () => names.map((name) => sources.value(name));
+    expect(all()).toEqual([undefined, undefined, []]);
+    const due = { createdAt: T, id: 'm', daysBeforeMaintenance: 3, mileageBeforeMaintenance: 4 };
+    facts.note('maintenance', due, undefined);
+    facts.note('alert', { createdAt: T, id: 'a', active: true, type: 'EngineFault', startedAt: T }, undefined);
+    for (const [privacy, seen] of [
+      ['None', [3, 4, ['EngineFault']]],
+      ['Geolocation', [3, 4, ['EngineFault']]],
+      ['Full', [undefined, undefined, undefined]],
+    ] as const) {
+      status.write(slot('privacy.state'), privacy, T);
+      expect([privacy, all()]).toEqual([privacy, seen]);
+    }
+  });
+
+  test('say that the car is used by any of what shows it, and know nothing by nothing', () => {
+    for (const [path, value, used] of [
+      ['kinetic.moving', true, 'true'],
+      ['kinetic.moving', false, 'false'],
+      ['kinetic.speed', 1, 'true'],
+      ['kinetic.speed', 0, 'false'],
+      ['ignition.type', 'Start', 'true'],
+      ['powertrain.status', 'Stopped', 'false'],
+    ] as const) {
+      const status = new Status();
+      const sources = new Sources(status, new Facts(status));
+      expect(sources.value('used')).toBeUndefined();
+      status.write(slot(path), value, T);
+      expect([path, sources.value('used')]).toEqual([path, used]);
+    }
+  });
+
+  test('a slot’s value is compared as text, number or names, and told so', () => {
+    expect([1, 'a', true, ['a', 'b'], undefined].map(sourceValue)).toEqual([1, 'a', 'true', ['a', 'b'], undefined]);
+    expect([sameValue(1, 1), sameValue('1', 1), sameValue(['a'], ['a']), sameValue(['a'], ['b'])]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect([sameValue(['a'], ['a', 'b']), sameValue(undefined, undefined), sameValue(['a'], 'a')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect([literal(['a', 'b']), literal(1.5)]).toEqual(['a,b', '1.5']);
+  });
+});
