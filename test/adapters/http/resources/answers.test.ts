@@ -1,8 +1,10 @@
 /** Every answer that a link leads to, from the bench car after its day: as published, and as documented by ourselves. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';
+import { AnyCar, happening } from '../../../rig/any-car.ts';
 import { recordDay } from '../../../rig/day.ts';
 import { describeReference, Reference } from './reference.ts';
 import { Asker, carOf, type Json, liveDay, type Reply } from './rig.ts';
@@ -44,31 +46,37 @@ beforeAll(async () => {
 }, 180_000);
 
 /** Every link of an answer, templates filled with the ids that there are. */
-function linksIn(value: Json, side: string): string[] {
+function linksIn(value: Json, side: string, callbackIds: Readonly<Record<string, string>>): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (typeof value.href === 'string') {
     if (value.templated !== true) return [value.href];
+    if (callbackIds[side] === undefined) return [];
     // The callbacks of this test belong to the first fleet.
     return value.href.includes('/fleets/f2/') ? [] : [value.href.replace('{cbid}', callbackIds[side] ?? '')];
   }
-  return Object.values(value).flatMap((member) => linksIn(member, side));
+  return Object.values(value).flatMap((member) => linksIn(member, side, callbackIds));
 }
 
 /** Follows all links from an address, at most `most` addresses of each operation. */
-async function crawl(start: string, most: number): Promise<Map<string, Reply[]>> {
+async function crawl(
+  start: string,
+  most: number,
+  asked = asker,
+  ids: Readonly<Record<string, string>> = callbackIds,
+): Promise<Map<string, Reply[]>> {
   const replies = new Map<string, Reply[]>();
   const seen = new Set<string>();
   const open = [start];
   for (let address = open.pop(); address !== undefined; address = open.pop()) {
     if (seen.has(address)) continue;
     seen.add(address);
-    const reply = await asker.get(address);
+    const reply = await asked.get(address);
     const others = replies.get(reply.operation.id) ?? [];
     replies.set(reply.operation.id, others);
     if (others.length >= most) continue;
     others.push(reply);
     expect(reply.status, address).toBe(200);
-    open.push(...linksIn(reply.body, reply.operation.side));
+    open.push(...linksIn(reply.body, reply.operation.side, ids));
   }
   return replies;
 }
@@ -90,6 +98,24 @@ function undocumented({ operation, status, body }: Reply): string[] {
 test('every operation has a handler, and nothing else has', () => {
   expect([...asker.ids].sort()).toEqual(operations.map(({ id }) => id).sort());
 });
+
+test('whatever happened to the car, every link leads to an answer, and every answer is as documented', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 40 }), async (happenings) => {
+      const car = new AnyCar();
+      for (const one of happenings) await car.happen(one);
+      await car.happen({ passes: 120_000 });
+      const { status, monitors } = car.agent;
+      const anybody = new Asker(carOf({ status, records: car.records, monitors }));
+      for (const start of ['/fleets', '/user']) {
+        const replies = [...(await crawl(start, 8, anybody, {})).values()].flat();
+        expect(replies.length).toBeGreaterThan(1);
+        expect([...new Set(replies.flatMap(undocumented))]).toEqual([]);
+      }
+    }),
+    { numRuns: 30 },
+  );
+}, 120_000);
 
 describeReference('the published interface', () => {
   test.each([
