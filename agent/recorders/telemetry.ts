@@ -193,14 +193,15 @@ export class TelemetryRecorder implements Recorder {
   }
 
   correct(by: number, latest: number): void {
+    const later = (at: number): number => (at <= latest ? at + by : at);
     const moved = <T extends SlotValue | undefined>(slot: Slot, value: T): T =>
-      slot.kind === 'instant' && typeof value === 'number' && value <= latest ? ((value + by) as T) : value;
+      slot.kind === 'instant' && typeof value === 'number' ? (later(value) as T) : value;
     this.#seconds = this.#seconds.map((second) =>
-      second.map(({ slot, value, at }) => ({ slot, value: moved(slot, value), at: at + by })),
+      second.map(({ slot, value, at }) => ({ slot, value: moved(slot, value), at: later(at) })),
     );
     for (const track of this.#tracks.values()) {
-      track.at += by;
-      track.heldAt += by;
+      track.at = later(track.at);
+      track.heldAt = later(track.heldAt);
       track.value = moved(track.slot, track.value);
       track.held = moved(track.slot, track.held);
     }

@@ -303,6 +303,21 @@ describe('telemetry recorder', () => {
     expect(second.readings()).toEqual([['kinetic.speed', 10, 120_500]]);
   });
 
+  test('when the time becomes known, what an earlier run read that knew it stays where it is', () => {
+    const first = recorder();
+    first.write('odometer.mileage', 1, T);
+    const second = recorder();
+    second.it.restore(structuredClone(first.it.state()));
+    second.it.restoreParts(structuredClone([...first.it.parts()].map(([, part]) => part)));
+    // Without a time the clock begins years ago.
+    second.write('kinetic.speed', 10, 5_000);
+    second.it.correct(T + 60_000, 10_000);
+    expect(second.readings()).toEqual([
+      ['odometer.mileage', 1, 0],
+      ['kinetic.speed', 10, 65_000],
+    ]);
+  });
+
   test('times are rounded as the rule says', () => {
     const rig = setUp();
     const it = new TelemetryRecorder(rig.status, rig.records, {
