@@ -62,7 +62,13 @@ async function decode(logs: string[], options: Options): Promise<void> {
     await decodeObd(obd, format, lines);
     return;
   }
-  if (logs.length === 0) throw new VigieError('usage.wrong', 'which log? Give a file, or - for standard input');
+  if (logs.length === 0) {
+    const hint =
+      dbc === undefined
+        ? 'Give a file, or - for standard input'
+        : 'Write it before --dbc, which takes all that follows';
+    throw new VigieError('usage.wrong', `which log? ${hint}`);
+  }
   const databases = (dbc ?? []).map(load);
   for (const path of logs) {
     if (raw !== true && dbc === undefined) {

@@ -36,7 +36,8 @@ export function readDbc(file: string): { database?: Database; diagnostics: reado
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : (error as Error).message;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'it is a folder' : message;
     return { diagnostics: [{ file, line: 0, severity: 'error', message: reason, fix: 'check the path' }] };
   }
   return parseDbc(bytes, file);

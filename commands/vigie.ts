@@ -37,7 +37,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(complaint(text)) });
   for (const name of needed(argv[2])) {
     const command = await (commands[name] as () => Promise<Command>)();
-    program.addCommand(command.exitOverride().configureOutput(program.configureOutput()));
+    for (const one of [command, ...command.commands]) one.exitOverride().configureOutput(program.configureOutput());
+    program.addCommand(command);
   }
   try {
     await program.parseAsync(argv);
@@ -53,10 +54,18 @@ function needed(asked = ''): readonly string[] {
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
 }
 
-/** A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option. */
+/** What to do about what is easily written wrong, beside the words of who reads the command line. */
+const hints: readonly (readonly [RegExp, string])[] = [
+  // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
+  [/unknown option '-\d/, 'put -- before what begins with a minus'],
+  // An option that takes several words takes all that follow.
+  [/missing required argument/, 'write it before options that take several words, such as --dbc and --kinds'],
+];
+
 function complaint(text: string): string {
   const said = text.replace(/^error: /, 'vigie: ');
-  return /unknown option '-\d/.test(said) ? `${said.trimEnd()}: put -- before what begins with a minus\n` : said;
+  const hint = hints.find(([pattern]) => pattern.test(said))?.[1];
+  return hint === undefined ? said : `${said.trimEnd()}: ${hint}\n`;
 }
 
 function explain(error: unknown): number {
