@@ -45,7 +45,7 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   }
   const tls = certificates(options);
   if (tls !== undefined && URL.canParse(url) && ['mqtt:', 'tcp:'].includes(new URL(url).protocol)) {
-    throw new VigieError('usage.wrong', `certificates are for TLS, and ${url} has none: write mqtts://`);
+    throw new VigieError('usage.wrong', 'certificates are for TLS, and --broker has none: write mqtts://');
   }
   return CloudClient.connect(url, {
     ...(username === undefined ? {} : { username }),

@@ -71,7 +71,8 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
     const configurations = await Configurations.open(parts);
     const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
     complain(diagnostics);
-    if (starts.backOff > 0) log.warn('the run before crashed; waiting', { before: starts.before, ms: starts.backOff });
+    if (starts.backOff > 0)
+      log.warn('runs before this one crashed; waiting', { before: starts.before, ms: starts.backOff });
     if (await first(signalled, after(clock, starts.backOff))) return false;
     await starts.begin();
     const run = { configuration, vehicle, data, log, clock, configurations, starts, minimal, record: options.record };

@@ -98,7 +98,7 @@ describe('an agent that does not stay up', () => {
   }, async () => {
     await crash(2);
     const third = run();
-    await third.says('the run before crashed');
+    await third.says('runs before this one crashed');
     await third.says('ready: ');
     await third.end('SIGKILL');
     writeFileSync(join(folder, 'records', 'fatal.json'), JSON.stringify({ at: 1, error: 'the gearbox is a lie' }));
