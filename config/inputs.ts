@@ -251,6 +251,10 @@ export function checkInputs(
     const fix = suggestion(bus, cans) ?? (cans.length === 0 ? 'remove it' : `known: ${cans.join(', ')}`);
     find('error', line, `profile ${profile.name} has no bus ${quoted(bus)} of frames`, fix);
   }
+  for (const [index, { bus, line }] of configuration.can.entries()) {
+    const first = configuration.can.findIndex((input) => input.bus === bus);
+    if (first !== index) find('error', line, `bus ${bus} has an input already`, 'keep one of them');
+  }
   for (const { bus, kind, line } of configuration.can) {
     if (kind !== 'log' || configuration.commands === undefined) continue;
     const actions = Object.entries(profile.commands ?? {}).filter(([, { send }]) => send?.bus === bus);

@@ -453,6 +453,14 @@ test('inputs and buses must be the same', () => {
   ]);
 });
 
+test('a bus has one input', () => {
+  const { configuration } = load(unit(['bus: drive, log', 'bus: body, log'], ["  - { bus: radio, log: '-' }\n", '']));
+  const profile = { name: 'car', buses: [{ name: 'body', kind: 'can' as const }] };
+  expect(checkInputs(configuration as NonNullable<typeof configuration>, profile)).toMatchObject([
+    { file, line: 7, severity: 'error', message: 'bus body has an input already' },
+  ]);
+});
+
 test('commands that would go to a log are a warning, where there are commands', () => {
   const send = (bus: string) => ({ send: { bus } }) as unknown as Command;
   const buses = ['body', 'drive', 'radio'].map((name) => ({ name, kind: 'can' as const }));
