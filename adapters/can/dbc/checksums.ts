@@ -156,7 +156,8 @@ function sum(data: Uint8Array, protection: SumProtection): number {
   const bytes = [...blank.subarray(first, end)];
   const units = unit === 'byte' ? bytes : bytes.flatMap((byte) => [byte >>> 4, byte & 15]);
   const modulus = 2 ** protection.length;
-  if (method === 'xor') return units.reduce((all, one) => all ^ one, initial) & (modulus - 1);
+  // As unsigned: of 32 bits the highest would be a sign.
+  if (method === 'xor') return (units.reduce((all, one) => all ^ one, initial) & (modulus - 1)) >>> 0;
   const total = units.reduce((all, one) => all + one, 0);
   const result = (negate ? initial - total : initial + total) % modulus;
   return result < 0 ? result + modulus : result;

@@ -77,6 +77,14 @@ describe('sums', () => {
     expect(protectedBytes('12345600', { method: 'sum', ...nibble, counter }, 6)).toBe('12345627');
   });
 
+  test('an exclusive or as wide as an integer is no negative one', () => {
+    const data = new Uint8Array(8);
+    const protection = { method: 'xor', start: 0, length: 32, byteOrder: 'little', initial: 0x8000_0001 } as const;
+    protect(data, protection);
+    expect([...data]).toEqual([0x01, 0, 0, 0x80, 0, 0, 0, 0]);
+    expect(verify(data, protection)).toBe(0);
+  });
+
   test('CRC-8 in the middle, with a prefix', () => {
     const protection: Protection = { method: 'crc8-j1850', start: 8, length: 8, byteOrder: 'little', prefix: [0xf2] };
     expect(protectedBytes('01ff83', protection)).toBe('013783');
