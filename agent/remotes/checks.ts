@@ -39,10 +39,10 @@ export function carRefuses(kind: RemoteKind, car: Car): Refusal | undefined {
 
 /** Why a sender has to wait. */
 export function rateRefuses(kind: RemoteKind, ledger: Ledger, limits: Limits, now: number): Refusal | undefined {
-  if (ledger.accepted(now - BURST, kind.type) >= limits.burst) {
+  if (ledger.accepted(now - BURST, now, kind.type) >= limits.burst) {
     return { code: 'command.tooFast', detail: `more than ${limits.burst} ${kind.type} within ${BURST / 1000} s` };
   }
-  if (ledger.accepted(now - DAY) >= limits.daily) {
+  if (ledger.accepted(now - DAY, now) >= limits.daily) {
     return { code: 'command.tooMany', detail: `more than ${limits.daily} commands within a day` };
   }
   return undefined;
@@ -54,7 +54,7 @@ export function powerRefuses(
   car: Car & { readonly ledger: Ledger; readonly limits: Limits; readonly awake: boolean; readonly now: number },
 ): Refusal | undefined {
   const { ledger, limits, awake, now, status } = car;
-  if (!awake && ledger.wakeUps(now - MONTH) >= limits.wakeUps) {
+  if (!awake && ledger.wakeUps(now - MONTH, now) >= limits.wakeUps) {
     return { code: 'command.wakeUpsUsed', detail: `woken ${limits.wakeUps} times within 30 days` };
   }
   const charge = status.value(batteryCharge);

@@ -35,6 +35,7 @@ export class Confirmations implements StatusObserver, ChannelObserver {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiting>();
   #channels: Channels | undefined;
+  #stopped = false;
 
   constructor(status: Status, clock: Clock) {
     this.#status = status;
@@ -59,6 +60,7 @@ export class Confirmations implements StatusObserver, ChannelObserver {
    */
   async wait(rule: Confirmation, within: number, { ends = [], anew = false }: WaitOptions = {}): Promise<Ending> {
     if (!anew && this.shown(rule)) return 'shown';
+    if (this.#stopped) return 'late';
     const leaf = leafOf(rule);
     const now = this.#fresh(leaf);
     const armed = !anew || (now !== undefined && !satisfies(rule, now));
@@ -75,6 +77,12 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     this.#waiting.delete(waiting);
     cancel();
     return ending === 'shown' ? ending : (waiting.opposed ?? ending);
+  }
+
+  /** The car is not heard any more: what is waited for comes too late, and no timer is left. */
+  stop(): void {
+    this.#stopped = true;
+    for (const { settle } of this.#waiting) settle('late');
   }
 
   changed(slot: Slot, value: SlotValue): void {

@@ -211,10 +211,13 @@ export class Ledger {
     return true;
   }
 
-  /** Commands accepted after `since`, UTC ms, of one kind or of all. */
-  accepted(since: number, type?: CommandKind): number {
-    return (this.#data.accepted ?? []).filter((taken) => taken.at > since && (type ?? taken.type) === taken.type)
-      .length;
+  /**
+   * Commands accepted after `since` and not after `now`, UTC ms, of one kind or of all. What is later was noted by a
+   * clock that has been set back since: it would count until that time comes.
+   */
+  accepted(since: number, now: number, type?: CommandKind): number {
+    const taken = (this.#data.accepted ?? []).filter(({ at }) => at > since && at <= now);
+    return type === undefined ? taken.length : taken.filter((one) => one.type === type).length;
   }
 
   /** Notes an accepted command; those before `since` are forgotten. On disk with the next state of a command. */
@@ -223,14 +226,15 @@ export class Ledger {
     this.#data = { ...this.#data, accepted: Object.freeze([...accepted, taken]) };
   }
 
-  /** Times the car was woken after `since`, UTC ms. */
-  wakeUps(since: number): number {
-    return (this.#data.wakeUps ?? []).filter((at) => at > since).length;
+  /** Times the car was woken after `since` and, as {@link accepted}, not after `now`, UTC ms. */
+  wakeUps(since: number, now: number): number {
+    return (this.#data.wakeUps ?? []).filter((at) => at > since && at <= now).length;
   }
 
   /** Notes a wake-up; those before `since` are forgotten. On disk with the next state of a command. */
   wake(at: number, since: number): void {
-    this.#data = { ...this.#data, wakeUps: [...(this.#data.wakeUps ?? []).filter((woken) => woken > since), at] };
+    const wakeUps = (this.#data.wakeUps ?? []).filter((woken) => woken > since && woken <= at);
+    this.#data = { ...this.#data, wakeUps: [...wakeUps, at] };
   }
 
   /** Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next `write`. */

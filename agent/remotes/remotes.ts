@@ -134,6 +134,7 @@ export class Remotes {
    */
   stop(): void {
     this.#reports.stop();
+    this.#o.confirmations.stop();
     this.#errands.stop();
   }
 

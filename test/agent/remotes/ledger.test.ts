@@ -19,6 +19,34 @@ const copyOf = (ledger: Ledger): Copy => {
 };
 const none: Copy = { recall: () => undefined };
 
+describe('what was accepted and when the car was woken', () => {
+  const [HOUR, NOW] = [3_600_000, Date.UTC(2026, 5, 10)];
+
+  test('counts for as long as it is asked for, by kind or all', () => {
+    const ledger = new Ledger(disk());
+    for (const [n, type] of (['Doors', 'Doors', 'Horn'] as const).entries()) ledger.accept({ type, at: NOW + n }, 0);
+    for (const n of [0, 1]) ledger.wake(NOW + n, 0);
+    expect([ledger.accepted(NOW - 1, NOW + 2), ledger.accepted(NOW, NOW + 2)]).toEqual([3, 2]);
+    expect([ledger.accepted(NOW - 1, NOW + 2, 'Doors'), ledger.accepted(NOW - 1, NOW + 2, 'Lights')]).toEqual([2, 0]);
+    expect([ledger.wakeUps(NOW - 1, NOW + 1), ledger.wakeUps(NOW, NOW + 1)]).toEqual([2, 1]);
+    ledger.wake(NOW + HOUR, NOW);
+    expect(ledger.wakeUps(0, NOW + HOUR)).toBe(2);
+  });
+
+  test('of a clock that was ahead keeps nobody from the car until then', () => {
+    const ledger = new Ledger(disk());
+    for (let n = 0; n < 5; n++) {
+      ledger.accept({ type: 'Doors', at: NOW + 365 * 24 * HOUR + n }, 0);
+      ledger.wake(NOW + 365 * 24 * HOUR + n, 0);
+    }
+    expect([ledger.accepted(NOW - HOUR, NOW), ledger.wakeUps(NOW - HOUR, NOW)]).toEqual([0, 0]);
+    ledger.accept({ type: 'Doors', at: NOW }, NOW - HOUR);
+    ledger.wake(NOW, NOW - HOUR);
+    const later = NOW + 366 * 24 * HOUR;
+    expect([ledger.accepted(NOW - HOUR, later), ledger.wakeUps(NOW - HOUR, later)]).toEqual([1, 1]);
+  });
+});
+
 describe('two books', () => {
   test('counters used by either are used', async () => {
     const ledger = new Ledger(disk());

@@ -195,6 +195,17 @@ describe('not answered at all', () => {
 });
 
 describe('when the agent stops while a command runs', () => {
+  test('nothing waits for the car any more', async () => {
+    const { clock, states, remotes } = setUp({ obeys: false });
+    const running = remotes.receive(signed(commandOf(clock)));
+    await clock.settle(500, 100);
+    remotes.stop();
+    await running;
+    await remotes.settled();
+    expect(clock.pending).toBe(0);
+    expect(states()).toEqual(['Accepted', 'SentToVehicle']);
+  });
+
   test('nothing false is written or said; the next start settles it', async () => {
     const memory = new Map<string, unknown>();
     const { clock, states, remotes } = setUp({ memory, obeys: false });
