@@ -9,9 +9,14 @@ const folder = 'scripts/benchmark/peers';
 /** Installs them; the reason why they are not there, or undefined. Run where the project is. */
 export function installPeers(): string | undefined {
   if (existsSync(join(folder, 'node_modules'))) return undefined;
-  const run = spawnSync('npm', ['ci', '--prefix', folder], { encoding: 'utf8', shell: process.platform === 'win32' });
+  const run = spawnSync('npm', ['install', '--prefix', folder], {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
   if (run.status === 0) return undefined;
-  return `the packages of ${folder} could not be installed: ${run.error?.message ?? run.stderr.trim().split('\n').at(-1)}`;
+  const said = run.stderr.split('\n').filter((line) => line.startsWith('npm error '));
+  const reason = run.error?.message ?? said.map((line) => line.slice('npm error '.length)).join(' ');
+  return `the packages of ${folder} could not be installed: ${reason.slice(0, 300)}`;
 }
 
 /** The module of a package that {@link installPeers} installed. */

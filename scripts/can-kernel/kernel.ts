@@ -83,7 +83,8 @@ export async function runInKernel(script: string, seconds: number, take: (line: 
     },
     LONGEST + 4 * seconds * 1000,
   );
-  process.once('SIGINT', end);
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, end);
   try {
     const closed = new Promise<void>((resolve, reject) => {
       kernel.once('error', reject);
@@ -93,7 +94,7 @@ export async function runInKernel(script: string, seconds: number, take: (line: 
     await closed;
   } finally {
     clearTimeout(bound);
-    process.off('SIGINT', end);
+    for (const signal of signals) process.off(signal, end);
     end();
     rmSync(directory, { recursive: true, force: true });
   }
