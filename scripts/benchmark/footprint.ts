@@ -82,7 +82,7 @@ without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing no
             'Private is what no other process shares (smaps_rollup): what the unit has less of because of it.',
             'As published by others: Greengrass lite 15.8 MB (C), thin-edge 34 MiB (Rust), Signal K 132 MB and 12.9 % of a Raspberry Pi 3B (Node).',
           ],
-          targets: targets(costs),
+          targets: targets(costs, floors),
         },
         ...(quick ? [] : [await packages(scratch)]),
       ];
@@ -93,12 +93,22 @@ without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing no
   },
 };
 
-function targets(costs: readonly Cost[]): Target[] {
-  const of = (value: (cost: Cost) => number): number => median(costs.map(value).sort((a, b) => a - b));
+function targets(costs: readonly Cost[], floors: readonly Cost[]): Target[] {
+  const middle = (all: readonly Cost[], value: (cost: Cost) => number): number =>
+    median(all.map(value).sort((a, b) => a - b));
+  const of = (value: (cost: Cost) => number): number => middle(costs, value);
+  const start = figure(middle(floors, ({ first }) => first * 1000));
+  const why = `as this machine was in this run, in which the four libraries alone started in ${start} ms`;
   return [
     { what: 'private memory, MiB', measured: of(({ privateMiB }) => privateMiB), bound: 45, wanted: 'at most' },
-    { what: '% of one core', measured: of(({ cpu }) => cpu), bound: 3, wanted: 'at most' },
-    { what: 'start to first publish, ms', measured: of(({ first }) => first * 1000), bound: 600, wanted: 'at most' },
+    { what: '% of one core', measured: of(({ cpu }) => cpu), bound: 3, wanted: 'at most', why },
+    {
+      what: 'start to first publish, ms',
+      measured: of(({ first }) => first * 1000),
+      bound: 600,
+      wanted: 'at most',
+      why,
+    },
   ];
 }
 

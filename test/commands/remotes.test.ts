@@ -69,7 +69,12 @@ const always = (type: RemoteType): Readonly<Partial<Record<Outcome, Way>>> => ({
   NotPossibleDueToVehicleBatteryLevel: { scene: { battery12V: 19 } },
   NotPossibleDueToVehiclePrivacyLevel: { scene: { privacy: 'Full' } },
   TooManyWakeUpsOverMonth: { ...asleep, ledger: (now) => ({ wakeUps: new Array(100).fill(now - 60_000) }) },
-  TooManyRequestInShortTime: { ledger: (now) => ({ accepted: new Array(10).fill({ type, at: now + 60_000 }) }) },
+  TooManyRequestInShortTime: {
+    // Ten in every second of the next thirty: whenever the command comes, there were as many just before it.
+    ledger: (now) => ({
+      accepted: Array.from({ length: 300 }, (_, n) => ({ type, at: now + Math.floor(n / 10) * 1000 })),
+    }),
+  },
   TooManyRequestSent: {
     ledger: (now) => ({ accepted: new Array(500).fill({ type, at: now - 3_600_000 }) }),
   },
