@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { Command, Option } from 'commander';
-import { formatOf as formatOfRecords, newest } from '../adapters/service/data-format.ts';
+import { FORMAT, readFormat } from '../adapters/service/record-format.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { counted } from '../protocol/counted.ts';
@@ -86,18 +86,16 @@ function checkRecords(data: string): Diagnostic[] {
     { file: data, line: 0, severity, message, ...(fix === undefined ? {} : { fix }) },
   ];
   try {
-    const format = formatOfRecords(data);
-    if (format === undefined || format === newest()) return [];
-    if (format > newest()) {
+    const { format, fault } = readFormat(data);
+    if (format > FORMAT) {
       return find(
         'error',
-        `the records have format ${format} of a newer agent`,
-        `run that one, or \`vigie migrate --to ${newest()}\` with it`,
+        `the records have format ${format} of a newer agent, this one knows ${FORMAT}`,
+        'run the newer agent, or name another folder with --data',
       );
     }
-    return find('info', `the records have format ${format}; the next start brings them to ${newest()}`);
+    return fault === undefined ? [] : find('warning', fault, 'the next start writes the number again');
   } catch (error) {
-    if (error instanceof VigieError) return find('warning', error.message, 'the next start makes up for it');
     // A folder that this user may not look into is no fault of the configuration.
     return find('info', `the records cannot be looked at: ${(error as Error).message}`);
   }

@@ -87,7 +87,7 @@ export function openChanges(data: string, log: Log): Promise<Document<TrustChang
 }
 
 /** Whether an error is that of a disk which can take nothing now. */
-export function refused(error: unknown): boolean {
+function refused(error: unknown): boolean {
   const cause = error instanceof VigieError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
   return cause?.code !== undefined && REFUSALS.includes(cause.code);
 }

@@ -5,8 +5,7 @@ import { closeStandardInput } from '../adapters/can/log/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
-import { migrate, newest } from '../adapters/service/data-format.ts';
-import { mendFormat, needsNoStep } from '../adapters/service/format-mending.ts';
+import { claimFormat } from '../adapters/service/record-format.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
@@ -15,7 +14,7 @@ import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { startCar } from './car.ts';
 import { couriersOf } from './couriers.ts';
-import { makeDirectory, refused, takeDirectory } from './directory.ts';
+import { makeDirectory, takeDirectory } from './directory.ts';
 import { Configurations, type Unwritten } from './generation.ts';
 import { startMinimal } from './minimal.ts';
 import { writtenMonitors } from './monitors.ts';
@@ -64,7 +63,7 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
   try {
-    bringUp(data, log);
+    checkFormat(data, log);
     const starts = await Starts.open(data, log);
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
     const parts = { file: resolve(options.config), data, environment: process.env, clock, log, unwritten };
@@ -199,19 +198,11 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
   };
 }
 
-/** Brings the records to the format of this agent. */
-function bringUp(data: string, log: Log): void {
-  const mended = mendFormat(data);
-  if (mended !== undefined) log.error('what format the records have was damaged', { ...mended });
-  // A disk that refuses must not keep the car dark, when it has nothing to take.
-  if (mended?.refused !== undefined && mended.format === newest()) return;
-  const nothingToBring = needsNoStep(data);
-  try {
-    for (const done of migrate(data)) log.info('the records were migrated', { done });
-  } catch (error) {
-    if (!refused(error) || !nothingToBring) throw error;
-    log.error('what format the records have could not be written down', { error: (error as Error).message });
-  }
+/** Refuses records of a newer agent. A disk that refuses the number must not keep the car dark. */
+function checkFormat(data: string, log: Log): void {
+  const { fault, refused } = claimFormat(data);
+  if (fault !== undefined) log.error('the number of the format of the records was damaged', { fault });
+  if (refused !== undefined) log.error('the number of the format of the records cannot be written', { error: refused });
 }
 
 /** A configuration that cannot be read, and no record of another one. */

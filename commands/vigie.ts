@@ -20,7 +20,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   decode: async () => (await import('./decode.ts')).decodeCommand(),
   status: async () => (await import('./status.ts')).statusCommand(),
   check: async () => (await import('./check.ts')).checkCommand(),
-  migrate: async () => (await import('./migrate.ts')).migrateCommand(),
   send: async () => (await import('./send.ts')).sendCommand(),
   watch: async () => (await import('./watch.ts')).watchCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),

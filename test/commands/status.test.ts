@@ -113,14 +113,6 @@ test('where no agent runs, that is said', async () => {
   }
 });
 
-test('records of the agent before are gone back to by hand', async () => {
-  expect((await vigie('migrate', '--data', folder)).status).toBe(2);
-  writeFileSync(join(folder, 'boot.json'), '{}');
-  expect((await vigie('migrate', '--data', folder)).stdout).toContain('format 2');
-  expect((await vigie('migrate', '--data', folder, '--to', '1')).stdout).toContain('back to format 1');
-  expect((await vigie('migrate', '--data', folder, '--to', '1')).stdout).toContain('already');
-});
-
 test('the page about operations explains every metric as it is', () => {
   const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   for (const { name, help, labels } of metrics) {

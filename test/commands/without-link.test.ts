@@ -36,10 +36,10 @@ mqtt: { url: 'mqtts://127.0.0.1:1', ${tls} }
   writeFileSync(join(records, 'version'), 'two');
   agent = new VigieProcess(['run', '-c', file]);
   await agent.says('unit.key cannot be read');
-  await agent.says('what format the records have was damaged');
+  await agent.says('the number of the format of the records was damaged');
   await agent.says('ready: ');
   await agent.says(`key cannot be read: ENOENT`);
-  expect(readFileSync(join(records, 'version'), 'utf8')).toBe('2\n');
+  expect(readFileSync(join(records, 'version'), 'utf8')).toBe('1\n');
   const missing = await vigie('status', '-c', file, '--format', 'text');
   expect(missing.stdout, missing.stderr).toContain(join(folder, 'unit.key'));
   // The key is there now; what is read at the next attempt is damaged.
