@@ -1,6 +1,6 @@
 /**
- * Real logs, network descriptions and expected values lie beside the checkout, not in it. A suite that needs
- * them names itself as skipped where they are absent; with CI=true their absence is a failure.
+ * Real logs, network descriptions and expected values lie beside the checkout, not in it. Where they are absent, the
+ * suites that need them are skipped by name.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

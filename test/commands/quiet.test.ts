@@ -1,19 +1,15 @@
 /** A unit that sleeps: the real program on a real broker, watched from outside. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { describeNeeding } from '../needs.ts';
-import { findPeer } from '../rig/peers.ts';
+import { describePeers } from '../rig/peers.ts';
 import { QuietUnit } from '../rig/quiet-unit.ts';
 import { completedCall, isQuestion, Strace, type SystemCall, wakeUpsOf } from '../rig/strace.ts';
-
-const needed = ['mosquitto', 'socat', 'strace'];
-const absent = needed.filter((program) => findPeer(program) === undefined);
 
 /** Seconds of silence after which the broker is asked. */
 const KEEPALIVE = 6;
 /** Times that the broker is asked while the unit is watched. */
 const QUESTIONS = 3;
 
-describeNeeding(absent.length === 0, `${absent.join(', ')} not installed`, 'a unit that sleeps', () => {
+describePeers(['mosquitto', 'socat', 'strace'], 'a unit that sleeps', () => {
   let unit: QuietUnit | undefined;
   afterEach(async () => {
     await unit?.close();

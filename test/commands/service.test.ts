@@ -10,11 +10,11 @@ import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { CommandKind } from '../../protocol/schema/remote.ts';
 import { downTopic, upFilter } from '../../protocol/topics.ts';
-import { closeReceivers, pythonIsHere, Receiver } from '../adapters/service/receiver.ts';
-import { describeNeeding } from '../needs.ts';
+import { closeReceivers, Receiver } from '../adapters/service/receiver.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
+import { describePeer } from '../rig/peers.ts';
 
 const VIN = 'VF3SERVCECAR00001';
 /** Five starts of a process, each some seconds on a machine that does other things as well. */
@@ -164,7 +164,7 @@ describe('a configuration with errors', () => {
   });
 });
 
-describeNeeding(pythonIsHere, 'python3 holds the socket', 'systemd', () => {
+describePeer('python3', 'systemd', () => {
   test('is told when the agent is ready and when it stops', async () => {
     writeFileSync(join(folder, 'vigie.yaml'), text());
     const receiver = await Receiver.listen(join(folder, 'notify'));

@@ -1,6 +1,5 @@
 /**
- * Suites that run against a program of the system. Where it is not installed they name themselves as skipped; with
- * CI=true its absence is a failure.
+ * Suites that run against a program of the system. Where it is not installed, they are skipped by name.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -16,8 +15,18 @@ export function findPeer(command: string): string | undefined {
 
 /** `describe` for suites that need `command`, e.g. `mosquitto`; `scripts/install-peers.sh` installs it. */
 export function describePeer(command: string, name: string, suite: () => void): void {
-  const absence = `${command} is not installed; run scripts/install-peers.sh as root`;
-  describeNeeding(findPeer(command) !== undefined, absence, name, suite);
+  describePeers([command], name, suite);
+}
+
+/** `describe` for suites that need several programs; the first that is absent is the reason. */
+export function describePeers(commands: readonly string[], name: string, suite: () => void): void {
+  const absent = commands.find((command) => findPeer(command) === undefined);
+  describeNeeding(
+    absent === undefined,
+    `${absent} is not installed; run scripts/install-peers.sh as root`,
+    name,
+    suite,
+  );
 }
 
 function executable(path: string): boolean {

@@ -18,13 +18,13 @@ describe('scripts/install-peers.sh', () => {
     symlinkSync(findPeer('id') ?? '', join(folder, 'id'));
     // Without apt-get on the path there is nothing to install with, whoever runs it.
     expect(run(folder)).toMatch(
-      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc \(.*\)\n$/,
+      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc python3 systemd \(.*\)\n$/,
     );
     rmSync(folder, { recursive: true });
   });
 
   const peers = ['mosquitto', 'mosquitto_pub', 'candump', 'gpsd', 'nats-server', 'rabbitmq-server', 'strace'];
-  peers.push('socat', 'gcc');
+  peers.push('socat', 'gcc', 'python3', 'systemd-analyze');
   const absent = peers.filter((peer) => findPeer(peer) === undefined);
   it.skipIf(absent.length > 0)(
     `says and does nothing when all is there (absent: ${absent.join(', ') || 'none'})`,

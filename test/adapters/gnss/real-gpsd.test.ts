@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ import { afterAll, expect, it } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { GnssSource } from '../../../adapters/gnss/index.ts';
 import { tcpLine } from '../../../adapters/lines/index.ts';
-import { describeNeeding } from '../../needs.ts';
+import { describePeer, findPeer } from '../../rig/peers.ts';
 import { FarEnd } from '../lines/server.ts';
 import { told } from './sentences.ts';
 
-const program = ['/usr/sbin/gpsd', '/usr/local/sbin/gpsd'].find((path) => existsSync(path));
+const program = findPeer('gpsd');
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-gpsd-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -48,7 +48,7 @@ class Gpsd {
   }
 }
 
-describeNeeding(program !== undefined, 'gpsd is not installed', 'the real gpsd', () => {
+describePeer('gpsd', 'the real gpsd', () => {
   it('gives the fixes of its receiver, without one, with one, and after it was started again', async () => {
     const port = await freePort();
     const receiver = await FarEnd.listen();

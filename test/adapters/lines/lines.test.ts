@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serialLine, tcpLine } from '../../../adapters/lines/index.ts';
 import type { OpenLine } from '../../../agent/ports.ts';
-import { describeNeeding } from '../../needs.ts';
-import { hasSocat, noSocat, type PseudoTerminal, plugIn } from './pseudo-terminal.ts';
+import { describePeer } from '../../rig/peers.ts';
+import { type PseudoTerminal, plugIn } from './pseudo-terminal.ts';
 import { FarEnd, Heard } from './server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-lines-'));
@@ -98,7 +98,7 @@ describe('a TCP line', () => {
   });
 });
 
-describeNeeding(hasSocat, noSocat, 'a serial line', () => {
+describePeer('socat', 'a serial line', () => {
   let far: FarEnd;
   let device: PseudoTerminal;
   const path = join(folder, 'tty');

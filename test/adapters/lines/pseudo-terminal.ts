@@ -1,9 +1,6 @@
 /** A serial device for tests: a pseudo-terminal whose other end is a TCP server, joined by socat. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-
-export const hasSocat = spawnSync('socat', ['-V'], { stdio: 'ignore' }).status === 0;
-export const noSocat = 'socat is not installed';
 
 export interface PseudoTerminal {
   /** Pulls the plug. */

@@ -9,9 +9,9 @@ import { Watchdog } from '../../../adapters/service/watchdog.ts';
 import { memoryOutboxStore } from '../../../adapters/store/index.ts';
 import { Health } from '../../../agent/health/health.ts';
 import type { FrameBatch, FrameSource, Log, SourceHealth } from '../../../agent/ports.ts';
-import { describeNeeding } from '../../needs.ts';
 import { VirtualClock } from '../../rig/clock.ts';
-import { closeReceivers, pythonIsHere, Receiver } from './receiver.ts';
+import { describePeer } from '../../rig/peers.ts';
+import { closeReceivers, Receiver } from './receiver.ts';
 
 const logged: string[] = [];
 const keep = (event: string, fields?: Record<string, unknown>): void => {
@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describeNeeding(pythonIsHere, 'python3 holds the socket', 'the service manager', () => {
+describePeer('python3', 'the service manager', () => {
   test.each([
     ['in the file system', () => join(folder, 'notify')],
     ['in the abstract name space', () => `@vigie-notify-${process.pid}`],

@@ -1,9 +1,7 @@
 /** The service manager's end of the notification socket: a real AF_UNIX datagram socket, held by Python. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Arrivals } from '../../rig/arrivals.ts';
-
-export const pythonIsHere: boolean = spawnSync('python3', ['--version']).status === 0;
 
 const program = `
 import json, socket, sys

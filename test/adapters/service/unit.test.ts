@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { loadConfiguration } from '../../../config/configuration.ts';
-import { describeNeeding } from '../../needs.ts';
+import { describePeer } from '../../rig/peers.ts';
 
 const file = fileURLToPath(new URL('../../../scripts/service/vigie.service', import.meta.url));
 const unit = readFileSync(file, 'utf8');
 const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-const here = analyze('--version').status === 0;
 
-describeNeeding(here, 'systemd-analyze is not installed (apt install systemd)', 'systemd', () => {
+describePeer('systemd-analyze', 'systemd', () => {
   test('finds the service exposed by no more than 2.0', () => {
     const { stdout } = analyze('security', '--offline=true', '--no-pager', file);
     const [, level] = /Overall exposure level for vigie\.service: ([0-9.]+)/.exec(stdout) ?? [];

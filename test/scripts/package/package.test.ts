@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makePackage } from '../../../scripts/package/deb.ts';
 import { makeExecutable } from '../../../scripts/package/executable.ts';
 import { type Target, targetNamed, targets } from '../../../scripts/package/targets.ts';
+import { testNeeding } from '../../needs.ts';
 import { findPeer } from '../../rig/peers.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -105,22 +106,27 @@ it('is made of the same bytes again', async () => {
   expect(hash(again)).toBe(hash(executable));
 }, 120_000);
 
-it.skipIf(findPeer('dpkg-deb') === undefined)('becomes the same package for Debian again, with owner and modes', () => {
-  const files = ['one.deb', 'two.deb'].map((name) => join(folder, name));
-  const small = join(folder, 'small');
-  writeFileSync(small, 'stands for the executable');
-  for (const file of files) makePackage(target, small, file, 'quick');
-  const [one = '', two = ''] = files;
-  expect(hash(two)).toBe(hash(one));
-  const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
-  expect(listed).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/lib\/vigie\/vigie$/m);
-  expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
-  expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
-  expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
-  const folderOfControl = join(folder, 'control');
-  execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
-  expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
-});
+testNeeding(
+  findPeer('dpkg-deb') !== undefined,
+  'dpkg-deb is not installed',
+  'becomes the same package for Debian again, with owner and modes',
+  () => {
+    const files = ['one.deb', 'two.deb'].map((name) => join(folder, name));
+    const small = join(folder, 'small');
+    writeFileSync(small, 'stands for the executable');
+    for (const file of files) makePackage(target, small, file, 'quick');
+    const [one = '', two = ''] = files;
+    expect(hash(two)).toBe(hash(one));
+    const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
+    expect(listed).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/lib\/vigie\/vigie$/m);
+    expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
+    expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
+    expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
+    const folderOfControl = join(folder, 'control');
+    execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
+    expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
+  },
+);
 
 it('names the architectures there are', () => {
   expect(targets.map(({ name }) => name).sort()).toEqual(['arm64', 'armv7', 'x64']);

@@ -9,10 +9,10 @@ import { SystemClock } from '../../../../adapters/clock/system.ts';
 import { serialLine } from '../../../../adapters/lines/index.ts';
 import { EXTENDED, FD, type FrameBatch } from '../../../../agent/ports.ts';
 import { UnitRest } from '../../../../agent/rest.ts';
-import { describeNeeding } from '../../../needs.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
+import { describePeer } from '../../../rig/peers.ts';
 import { Cable } from '../../lines/cable.ts';
-import { hasSocat, noSocat, plugIn } from '../../lines/pseudo-terminal.ts';
+import { plugIn } from '../../lines/pseudo-terminal.ts';
 import { FarEnd } from '../../lines/server.ts';
 import { Adapter, type Firmware } from './adapter.ts';
 
@@ -310,7 +310,7 @@ describe('a bus behind a serial adapter', () => {
   });
 });
 
-describeNeeding(hasSocat, noSocat, 'a bus behind a real serial device', () => {
+describePeer('socat', 'a bus behind a real serial device', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-slcan-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 

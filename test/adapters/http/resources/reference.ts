@@ -11,7 +11,7 @@ import { sharedData } from '../../../shared.ts';
 const folder = `${sharedData}../reference/`;
 const files: Readonly<Record<Side, string>> = { fleet: 'fleet-3.19.2.txt', user: 'user-4.17.2.txt' };
 
-/** `describe` for suites that read the digest; its absence is a failure where CI=true. */
+/** `describe` for suites that read the digest. */
 export function describeReference(name: string, suite: () => void): void {
   describeNeeding(existsSync(folder), `${folder} is not there`, name, suite);
 }

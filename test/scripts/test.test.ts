@@ -1,0 +1,80 @@
+/** `npm test` itself: a real run of the runner over a folder of a few tests. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('../../scripts/test.ts', import.meta.url));
+const needs = new URL('../needs.ts', import.meta.url).pathname;
+
+const files = {
+  'passing.test.ts': `
+    test('passes', () => expect(1).toBe(1));`,
+  'absent.test.ts': `
+    import { describeNeeding, testNeeding } from '${needs}';
+    describeNeeding(false, 'a log is absent', 'reads a log', () => { throw new Error('the body ran'); });
+    describeNeeding(false, 'a log is absent', 'reads it again', () => { throw new Error('the body ran'); });
+    testNeeding(false, 'a broker is absent', 'asks a broker', () => { throw new Error('the body ran'); });
+    describeNeeding(true, '', 'needs what is there', () => { test('passes too', () => undefined); });`,
+  'failing.test.ts': `
+    test('fails', () => expect(1).toBe(2));`,
+  'broken.test.ts': `
+    throw new Error('this file cannot be loaded');`,
+  'astray.test.ts': `
+    test('leaves a promise behind', () => { void Promise.reject(new Error('nobody waits for this')); });`,
+};
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-test-of-tests-'));
+  writeFileSync(join(folder, 'vitest.config.mjs'), 'export default { test: { globals: true } };\n');
+  for (const [name, contents] of Object.entries(files)) writeFileSync(join(folder, name), contents);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function runTests(names: readonly (keyof typeof files)[], environment: Record<string, string> = {}) {
+  const { CI: _, VIGIE_TEST_ALL: __, ...inherited } = process.env;
+  const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--root', folder, ...names], {
+    env: { ...env, ...environment },
+    encoding: 'utf8',
+  });
+  return { status, lines: stdout.trimEnd().split('\n'), stderr };
+}
+
+for (const environment of [{}, { CI: 'true' }] as Record<string, string>[]) {
+  const ci = environment['CI'] ?? 'not set';
+  test(`a suite whose need is absent does not run, is listed, and fails nothing; CI ${ci}`, () => {
+    const { status, lines } = runTests(['passing.test.ts', 'absent.test.ts'], environment);
+    expect(lines.slice(-3)).toEqual([
+      'not tested, a log is absent: 2 skipped',
+      'not tested, a broker is absent: 1 skipped',
+      '2 passed, 0 failed, 3 skipped',
+    ]);
+    expect(status).toBe(0);
+  });
+}
+
+test('with VIGIE_TEST_ALL=1 a skipped test fails the run, and a run without one succeeds', () => {
+  const all = { VIGIE_TEST_ALL: '1' };
+  const skipping = runTests(['passing.test.ts', 'absent.test.ts'], all);
+  expect(skipping.stderr).toContain('with VIGIE_TEST_ALL=1 no test may be skipped');
+  expect(skipping.lines.at(-1)).toBe('2 passed, 0 failed, 3 skipped');
+  expect(skipping.status).toBe(1);
+  expect(runTests(['passing.test.ts'], all)).toMatchObject({ status: 0 });
+});
+
+test('a failed test and a file that cannot be loaded are counted as failures, beside each other', () => {
+  const { status, lines, stderr } = runTests(['passing.test.ts', 'failing.test.ts', 'broken.test.ts']);
+  expect(lines.at(-1)).toBe('1 passed, 2 failed, 0 skipped');
+  expect(stderr).toMatch(/broken\.test\.ts failed outside its tests: this file cannot be loaded/);
+  expect(status).toBe(1);
+});
+
+test('an error outside of all tests fails the run', () => {
+  const { status, stderr } = runTests(['passing.test.ts', 'astray.test.ts']);
+  expect(stderr).toContain('an error outside of all tests');
+  expect(status).toBe(1);
+});
