@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readTrustChanges, type TrustChanges } from '../adapters/keys/index.ts';
 import { lockDirectory, openDocument } from '../adapters/store/index.ts';
@@ -9,30 +9,40 @@ import { VigieError } from '../protocol/errors.ts';
 /** What a disk says that can take nothing now, but once could. */
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
 
-/** Makes a directory of records. @throws VigieError `usage.wrong` when it cannot be */
-export function makeDirectory(path: string): void {
+/** What a directory is for, and how a person names another one. */
+export interface Purpose {
+  readonly of: string;
+  readonly choose: string;
+  readonly mode?: number;
+}
+
+const RECORDS: Purpose = { of: 'records', choose: '--data' };
+
+/** Makes a directory, of records by default. @throws VigieError `usage.wrong` when it cannot be made */
+export function makeDirectory(path: string, purpose: Purpose = RECORDS): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeMissing(resolve(path), purpose.mode ?? 0o777);
   } catch (error) {
-    const { code, message } = told(path, error as NodeJS.ErrnoException);
+    const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, not a directory' : message;
-    throw new VigieError('usage.wrong', `cannot be the directory of records: ${reason}; choose another with --data`, {
-      where: path,
-      cause: error,
-    });
+    const fault = `cannot be the directory of ${purpose.of}: ${reason}; choose another with ${purpose.choose}`;
+    throw new VigieError('usage.wrong', fault, { where: path, cause: error });
   }
 }
 
-/** Why: a recursive mkdir says ENOENT whatever the file system said; that of the first missing directory says it. */
-function told(path: string, error: NodeJS.ErrnoException): NodeJS.ErrnoException {
-  if (error.code !== 'ENOENT') return error;
-  let missing = resolve(path);
-  while (!existsSync(dirname(missing))) missing = dirname(missing);
+/**
+ * Makes a directory and those above it. Node's recursive mkdir tries for ever where a file system answers ENOENT
+ * although the directory above is there, as /proc does.
+ */
+function makeMissing(path: string, mode: number): void {
   try {
-    mkdirSync(missing);
-    return error;
-  } catch (why) {
-    return why as NodeJS.ErrnoException;
+    mkdirSync(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    makeMissing(dirname(path), mode);
+    mkdirSync(path, { mode });
   }
 }
 

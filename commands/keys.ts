@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
+import { makeDirectory } from './directory.ts';
 import { passwordCommand } from './interface.ts';
 import { formatOf, Lines } from './output.ts';
 import { benchDirectory } from './rig.ts';
@@ -36,6 +37,7 @@ export function keysCommand(): Command {
       [...remoteTypes],
     )
     .action(async (name: string, options: { dir: string; algorithm: 'ES256' | 'Ed25519'; kinds: string[] }) => {
+      makeDirectory(options.dir, { of: 'keys', choose: '--dir', mode: 0o700 });
       const key = await generateKey(options.dir, name, options);
       process.stdout.write(`${key.name} ${key.kid} ${key.algorithm} ${key.kinds.join(',')}\n`);
     });

@@ -14,6 +14,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { reportFaults } from './decode.ts';
 import { deflate } from './deflate.ts';
+import { makeDirectory } from './directory.ts';
 import { passing } from './keeping.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
@@ -70,6 +71,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       `profile ${vehicle.profile.name} has no bus ${bus}; known: ${known.join(', ')}`,
     );
   }
+  if (options.data !== undefined) makeDirectory(options.data);
   const output = options.cbor === undefined ? printer(formatOf(options.format)) : cborWriter(options.cbor);
   const copy = options.write === undefined ? undefined : new CandumpFile(options.write);
   const store = options.data === undefined ? undefined : await openStore(options.data);

@@ -20,6 +20,7 @@ import type { Configuration } from '../config/configuration.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandedBuses, overFrames, polls, type Surroundings } from './control-units.ts';
+import { makeDirectory } from './directory.ts';
 import { benchCar } from './simulation.ts';
 import type { Vehicle } from './vehicle.ts';
 
@@ -85,7 +86,9 @@ export function sourcesOf(
 const FLUSH = 1_000;
 
 function recorderOf({ record }: Configuration, log: Log): CandumpRecorder | undefined {
-  return record === undefined ? undefined : new CandumpRecorder({ ...record, log });
+  if (record === undefined) return undefined;
+  makeDirectory(record.folder, { of: 'recordings', choose: '--record, or `folder` under `record`' });
+  return new CandumpRecorder({ ...record, log });
 }
 
 /** Flushes what was `written`, and nothing while nothing is; `close` closes the recording. */

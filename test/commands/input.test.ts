@@ -67,6 +67,27 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
   });
 });
 
+describe('a folder that cannot be made is refused with what to do', () => {
+  // mkdir says ENOENT below /proc although the folder above is there; Node's recursive mkdir then tries for ever.
+  test.each<[string[], string]>([
+    [['bench', '--data', '/proc/records', '--port', '0', '--http', '0'], '--data'],
+    [['replay', '@drive.log', '--profile', '@profile.yaml', '--data', '/proc/records'], '--data'],
+    [['run', '-c', '@vigie.yaml', '--data', '/proc/records/of/a/car'], '--data'],
+    [['run', '-c', '@vigie.yaml', '--data', '@records', '--record', '/proc/recordings'], '--record'],
+    [['keys', 'make', 'me', '--dir', '/proc/keys'], '--dir'],
+    [['bench', '--data', '@drive.log/records'], 'it is a file, not a directory'],
+  ])('vigie %j', async (args, sentence) => {
+    writeFileSync(
+      join(car.folder, 'vigie.yaml'),
+      'configuration: 1\nvin: VF3SMALCAR0000001\nprofile: ./profile.yaml\ncan: [{ bus: can, log: drive.log }]\nmqtt: { url: mqtt://127.0.0.1:1 }\n',
+    );
+    const { status, stderr } = await vigie(...given(args));
+    expect(status, stderr).toBe(2);
+    expect(stderr).toMatch(/\/proc\/|drive\.log/);
+    expect(stderr).toContain(sentence);
+  });
+});
+
 describe('decode', () => {
   test('a line per frame, by the contract', async () => {
     const { stdout } = await vigie('decode', car.log, '--dbc', car.dbc);
