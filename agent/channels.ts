@@ -5,6 +5,8 @@ import type { SlotValue } from '../protocol/slots.ts';
 export interface ChannelObserver {
   /** A change of the channel's value. `at` is UTC milliseconds of the reading. */
   channel(channel: Channel, value: SlotValue, at: number): void;
+  /** The car says that the channel has no value; told once, also when it had none before. */
+  channelAbsent?(channel: Channel, at: number): void;
   /** Each reading of a sampled channel, also without a change; such channels are not told otherwise. */
   sample?(channel: Channel, value: SlotValue, at: number): void;
 }
@@ -55,6 +57,16 @@ export class Channels {
       this.#values[index] = value;
       for (const observer of this.#observers) observer.channel(channel, value, at);
     }
+  }
+
+  /** The car says that the channel has no value: what it says next is a change. */
+  clear(channel: Channel, at: number): void {
+    const { index } = channel;
+    const known = this.#values[index] !== undefined || this.#seenAt[index] === Number.NEGATIVE_INFINITY;
+    this.#seenAt[index] = at;
+    if (!known) return;
+    this.#values[index] = undefined;
+    for (const observer of this.#observers) observer.channelAbsent?.(channel, at);
   }
 
   /** The channel with this index, not a sampled one, says this already, which is noted; false when it does not. */

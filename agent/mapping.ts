@@ -111,6 +111,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       if (target.absent && this.#hidden.size > 0) this.#hidden.delete(target);
       if (target.position) this.#position.offer(target.slot as Slot, converted);
       else if (converted !== undefined) this.#write(target, converted, at);
+      else if (target.channel !== undefined) this.#channels.clear(target.channel, at);
       if (converted === undefined && target.invalid?.has(raw) !== true) this.rejected++;
     }
   }
@@ -156,6 +157,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       for (const [slot, value] of this.#constants) if (this.#status.value(slot) !== value) this.set(slot, value, at);
     }
     this.#position.settle(at);
+    this.#status.settle(at);
   }
 
   set(slot: Slot, value: SlotValue, at: number): void {

@@ -103,9 +103,10 @@ export function pipeline({
 }
 
 function observing(recorder: Recorder, channel: ChannelObserver['channel']): ChannelObserver {
-  const { sample } = recorder;
+  const { sample, channelAbsent } = recorder;
   return {
     channel: channel.bind(recorder),
+    ...(channelAbsent === undefined ? {} : { channelAbsent: channelAbsent.bind(recorder) }),
     ...(sample === undefined ? {} : { sample: sample.bind(recorder) }),
   };
 }

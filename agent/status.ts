@@ -9,6 +9,8 @@ export interface StatusObserver {
   removed?(slot: Slot, previous: SlotValue, at: number): void;
   /** The value has not been read within its time-out (true), or is read again (false). */
   stale?(slot: Slot, stale: boolean, at: number): void;
+  /** All readings of one frame (or fix, or answer) have been worked in. */
+  settled?(at: number): void;
 }
 
 /** Reads Status; nobody but the mapping writes it. */
@@ -44,9 +46,17 @@ export class Status implements StatusListener {
   readonly #expiring: Slot[] = [];
   readonly #stale = new Set<Slot>();
   readonly #observers: StatusObserver[] = [];
+  /** Of them, those that are told of each frame. */
+  readonly #settlers: Required<Pick<StatusObserver, 'settled'>>[] = [];
 
   observe(observer: StatusObserver): void {
     this.#observers.push(observer);
+    if (observer.settled !== undefined) this.#settlers.push(observer as Required<Pick<StatusObserver, 'settled'>>);
+  }
+
+  /** All readings of one frame have been written. */
+  settle(at: number): void {
+    for (const observer of this.#settlers) observer.settled(at);
   }
 
   /** A value older than `timeout` ms is no longer fresh. */

@@ -278,7 +278,10 @@ test('a channel is told each change once, and when it last spoke, also by frames
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const channels = new Channels();
       const told: unknown[] = [];
-      channels.observe({ channel: (_channel, value, at) => told.push([value, at]) });
+      channels.observe({
+        channel: (_channel, value, at) => told.push([value, at]),
+        channelAbsent: (_channel, at) => told.push([undefined, at]),
+      });
       const sources = [source('alerts.FuelLevelLow', { invalid: [2] })];
       const mapping = new Mapping(new Status(), channels, { ...profile, sources, constants: {} });
       const group = mapping.group([0]);
@@ -292,11 +295,10 @@ test('a channel is told each change once, and when it last spoke, also by frames
           if (value !== undefined) seen = at;
         } else {
           mapping.reading(0, one.read, one.read, at);
-          if (one.read !== 2) {
-            if (value !== (one.read === 1)) expected.push([one.read === 1, at]);
-            value = one.read === 1;
-            seen = at;
-          }
+          const next = one.read === 2 ? undefined : one.read === 1;
+          if (value !== next || seen === Number.NEGATIVE_INFINITY) expected.push([next, at]);
+          value = next;
+          seen = at;
         }
         expect([channels.value(channel), channels.seenAt(channel)]).toEqual([value, seen]);
       }

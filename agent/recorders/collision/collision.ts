@@ -3,12 +3,7 @@ import { type Deflate, portableDeflate } from '../../../protocol/columns/deflate
 import { VigieError } from '../../../protocol/errors.ts';
 import { shiftInstants } from '../../../protocol/instants.ts';
 import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
-import {
-  type Collision,
-  type CollisionSeverity,
-  type CollisionSide,
-  collisionSchema,
-} from '../../../protocol/schema/collision.ts';
+import { type Collision, collisionSchema } from '../../../protocol/schema/collision.ts';
 import { telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 import { presentPosition } from '../../position.ts';
@@ -16,18 +11,11 @@ import type { Records } from '../../records.ts';
 import type { StatusReader } from '../../status.ts';
 import type { Recorder, TripReader } from '../recorder.ts';
 import { Accelerometer, type KeptSamples } from './accelerometer.ts';
+import { CrashReport, type Impact, severityRank } from './crash-report.ts';
 import { impactOf } from './pulse.ts';
 import { type KeptReading, RecentReadings } from './recent.ts';
 
-const channel = (path: string): Channel => channelByPath.get(path) as Channel;
-const detected = channel('collision.detected');
-const side = channel('collision.side');
-const severity = channel('collision.severity');
-const tippedOver = channel('collision.tippedOver');
-const pedestrian = channel('collision.pedestrian');
-const vertical = channel('acceleration.vertical');
-/** What the car says of a crash. */
-const words: ReadonlySet<Channel> = new Set([detected, side, severity, tippedOver, pedestrian]);
+const vertical = channelByPath.get('acceleration.vertical') as Channel;
 const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
 
 /** An event data recorder looks for the change of speed within this time. 49 CFR 563.5, "trigger threshold"; ms. */
@@ -45,24 +33,19 @@ interface Open {
   record: Collision;
   readonly at: number;
   readonly until: number;
+  /** The car said that it was hit: when it says so anew, that is another one. */
+  declared?: true;
 }
 
 /** What an earlier run knew. What was measured is there only while it belongs to a collision: it is much. */
 interface State {
   readonly open: Open | undefined;
-  readonly said: Said;
-  /** By path of the channel: what the car says of a crash since an earlier moment. */
-  readonly spoken: Readonly<Record<string, SlotValue>>;
+  /** By path of the channel: what the car reports of a crash. */
+  readonly report: Readonly<Record<string, SlotValue>>;
   readonly suspected: number | undefined;
   readonly lyingSince: number | undefined;
   readonly samples: KeptSamples | undefined;
   readonly readings: readonly KeptReading[] | undefined;
-}
-
-/** What the car said of the impact. */
-interface Said {
-  readonly side?: CollisionSide;
-  readonly severity?: CollisionSeverity;
 }
 
 export interface CollisionParts {
@@ -74,8 +57,9 @@ export interface CollisionParts {
 }
 
 /**
- * Records collisions: those the car tells of, and those an accelerometer shows. Impacts that follow each other until
- * the readings after the first are complete are one collision with several sides.
+ * Records collisions: those the car reports, and those an accelerometer shows. Impacts that follow each other until the
+ * readings after the first are complete are one collision with several sides, unless the car itself reports that one
+ * crash was over before the next.
  */
 export class CollisionRecorder implements Recorder {
   readonly name = 'collision';
@@ -88,8 +72,9 @@ export class CollisionRecorder implements Recorder {
   #suspected: number | undefined;
   /** Since when the car has been lying over. */
   #lyingSince: number | undefined;
-  #said: Said = {};
-  readonly #spoken = new Map<Channel, SlotValue>();
+  readonly #report = new CrashReport();
+  /** An emergency call was triggered in the frame that is being read. */
+  #called = false;
 
   constructor(parts: CollisionParts) {
     this.#parts = parts;
@@ -100,22 +85,38 @@ export class CollisionRecorder implements Recorder {
   changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
     this.#recent.take(slot, value, at);
     // What it is when the car is first read may be an old one.
-    if (slot === emergencyCall && value === 'Detected' && previous !== undefined) this.#collided(at, {});
+    if (slot === emergencyCall && value === 'Detected' && previous !== undefined) this.#called = true;
   }
 
   removed(slot: Slot): void {
     this.#recent.forget(slot);
   }
 
-  channel(spoken: Channel, value: SlotValue, at: number): void {
-    // After a restart the car says again what it has said before: that is no other crash.
-    if (!words.has(spoken) || this.#spoken.get(spoken) === value) return;
-    this.#spoken.set(spoken, value);
-    if (spoken === detected && value === true) this.#collided(at, this.#said);
-    else if (spoken === side) this.#tell({ side: value as CollisionSide }, at);
-    else if (spoken === severity) this.#tell({ severity: value as CollisionSeverity }, at);
-    else if (spoken === tippedOver && value === true) this.#collided(at, {}, { tippedOver: true });
-    else if (spoken === pedestrian && value === true) this.#collided(at, {}, { pedestrian: true });
+  channel(channel: Channel, value: SlotValue): void {
+    this.#report.take(channel, value);
+  }
+
+  channelAbsent(channel: Channel): void {
+    this.#report.take(channel, undefined);
+  }
+
+  settled(at: number): void {
+    const called = this.#called;
+    this.#called = false;
+    const change = this.#report.settle();
+    if (change === undefined) {
+      if (called) this.#collided(at, {});
+      return;
+    }
+    const { declared, standing, named, impact, tippedOver, pedestrian } = change;
+    if (declared && this.#open?.declared === true) this.#complete(this.#open, at);
+    const isCrash = called || declared || tippedOver || pedestrian || (named && standing);
+    if (!isCrash && !(named && this.#open !== undefined)) return;
+    this.#collided(at, impact, {
+      ...(tippedOver ? { tippedOver } : {}),
+      ...(pedestrian ? { pedestrian } : {}),
+    });
+    if (declared && this.#open !== undefined) this.#open.declared = true;
   }
 
   sample(axis: Channel, value: SlotValue, at: number): void {
@@ -123,17 +124,19 @@ export class CollisionRecorder implements Recorder {
   }
 
   tick(now: number): void {
+    this.settled(now);
     this.#judge(now);
     const open = this.#open;
     // A clock that stepped back would keep it open until the old time is reached again.
-    if (open !== undefined && (now >= open.until || now < open.at - this.#rule.after)) this.#complete(open);
+    if (open !== undefined && (now >= open.until || now < open.at - this.#rule.after)) this.#complete(open, now);
     // After it: a collision may have waited a tick longer than what is kept.
     this.#recent.prune(now);
   }
 
   flush(now: number): void {
+    this.settled(now);
     this.#judge(now);
-    if (this.#open !== undefined) this.#complete(this.#open);
+    if (this.#open !== undefined) this.#complete(this.#open, now);
   }
 
   state(): unknown {
@@ -141,8 +144,7 @@ export class CollisionRecorder implements Recorder {
     const from = (this.#open?.at ?? this.#suspected ?? 0) - this.#rule.before;
     return {
       open: this.#open,
-      said: this.#said,
-      spoken: Object.fromEntries([...this.#spoken].map(([{ path }, value]) => [path, value])),
+      report: this.#report.state(),
       suspected: this.#suspected,
       lyingSince: this.#lyingSince,
       samples: measuring ? this.#accelerometer.since(from) : undefined,
@@ -151,17 +153,13 @@ export class CollisionRecorder implements Recorder {
   }
 
   restore(state: unknown): void {
-    const { open, said, spoken, suspected, lyingSince, samples, readings } = state as Partial<State>;
+    const { open, report, suspected, lyingSince, samples, readings } = state as Partial<State>;
     const none = open !== undefined && (typeof open.record?.id !== 'string' || typeof open.until !== 'number');
-    if (none || typeof spoken !== 'object') {
+    if (none || typeof report !== 'object') {
       throw new VigieError('input.malformed', 'the collision that was kept is none');
     }
     this.#open = open;
-    this.#said = said ?? {};
-    for (const [path, value] of Object.entries(spoken)) {
-      const word = channelByPath.get(path);
-      if (word !== undefined) this.#spoken.set(word, value);
-    }
+    this.#report.restore(report);
     this.#suspected = suspected;
     this.#lyingSince = lyingSince;
     if (samples !== undefined) this.#accelerometer.restore(samples);
@@ -175,13 +173,8 @@ export class CollisionRecorder implements Recorder {
     if (this.#lyingSince !== undefined) this.#lyingSince += by;
     if (this.#open === undefined) return;
     const { record, at, until } = this.#open;
-    this.#open = { record: shiftInstants(collisionSchema, record, by, latest), at: at + by, until: until + by };
-  }
-
-  /** What the car says of side and hardness, before or after it says that it was hit. */
-  #tell(said: Said, at: number): void {
-    this.#said = { ...this.#said, ...said };
-    if (this.#open !== undefined) this.#collided(at, this.#said);
+    const shifted = shiftInstants(collisionSchema, record, by, latest);
+    this.#open = { ...this.#open, record: shifted, at: at + by, until: until + by };
   }
 
   #measure(axis: Channel, value: number, at: number): void {
@@ -218,7 +211,7 @@ export class CollisionRecorder implements Recorder {
     });
   }
 
-  #collided(at: number, hit: Said, more: Partial<Collision> = {}): void {
+  #collided(at: number, hit: Impact, more: Partial<Collision> = {}): void {
     const moment = Math.round(at);
     const open = this.#open ?? this.#begin(moment);
     const details = withDetail(open.record.details ?? [], hit);
@@ -248,9 +241,8 @@ export class CollisionRecorder implements Recorder {
   }
 
   /** The readings after it are there: the record is told once more with everything that was measured. */
-  #complete(open: Open): void {
+  #complete(open: Open, now: number): void {
     this.#open = undefined;
-    this.#said = {};
     const { before, after } = this.#rule;
     const measured = this.#accelerometer.between(open.at - before, open.at + after);
     // What is read less often shows no pulse.
@@ -261,7 +253,7 @@ export class CollisionRecorder implements Recorder {
     const { longitudinal, lateral, vertical } = samples ?? {};
     this.#parts.records.put('collision', {
       ...open.record,
-      updatedAt: Math.max(Math.round(open.until), open.record.createdAt),
+      updatedAt: Math.max(Math.round(Math.min(open.until, now)), open.record.createdAt),
       ...(samples === undefined
         ? {}
         : {
@@ -282,15 +274,13 @@ export class CollisionRecorder implements Recorder {
 
 type Detail = NonNullable<Collision['details']>[number];
 
-const order: readonly CollisionSeverity[] = ['Minimal', 'Minor', 'Major'];
-
 /** One detail a side, with the worst that was said of it. A severity without a side belongs to the side known last. */
-function withDetail(details: readonly Detail[], hit: Said): Detail[] {
+function withDetail(details: readonly Detail[], hit: Impact): Detail[] {
   const struck = hit.side ?? details.at(-1)?.side;
   if (struck === undefined) return [...details];
   const known = details.find((detail) => detail.side === struck);
   const worst = [known?.severity, hit.severity].filter((one) => one !== undefined);
-  worst.sort((a, b) => order.indexOf(b) - order.indexOf(a));
+  worst.sort((a, b) => severityRank(b) - severityRank(a));
   const detail: Detail = { side: struck, ...(worst[0] === undefined ? {} : { severity: worst[0] }) };
   return known === undefined ? [...details, detail] : details.map((one) => (one === known ? detail : one));
 }

@@ -21,6 +21,8 @@ export interface RecorderRig {
   readonly put: { readonly kind: BodyKind; readonly body: unknown }[];
   /** Gives a path of Status or a channel a value, as a signal of the car would. */
   give(path: string, value: SlotValue, at: number): void;
+  /** Several signals of one frame; undefined is a raw value that the profile calls invalid. */
+  frame(values: Readonly<Record<string, SlotValue | undefined>>, at: number): void;
   /** A fix at this place. */
   locate(latitude: number, longitude: number, at: number): void;
   /** Connects a recorder to Status and channels. */
@@ -28,6 +30,9 @@ export interface RecorderRig {
   /** The bodies of a kind, in order. */
   of<K extends RecordKind>(kind: K): Body<K>[];
 }
+
+/** A raw value that says of every signal that it has none. */
+const INVALID = -1_000_000;
 
 /** `paths` are those that tests give values, each a signal of its own; names map to themselves by their index. */
 export function recorderRig(paths: readonly string[], store = new KeptRecords()): RecorderRig {
@@ -48,7 +53,7 @@ export function recorderRig(paths: readonly string[], store = new KeptRecords())
     name: 'rig',
     sources: wanted.map((path): SourceMapping => {
       const values = (slotByPath.get(path) ?? channelByPath.get(path))?.values;
-      const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0 };
+      const plain = { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [INVALID], priority: 0 };
       return values === undefined ? plain : { ...plain, map: Object.fromEntries(values.entries()) };
     }),
     constants: {},
@@ -56,9 +61,10 @@ export function recorderRig(paths: readonly string[], store = new KeptRecords())
     waypoints: { interval: 1, distance: 1, heading: 1, error: 10 },
     commands: {},
   });
-  const read = (path: string, value: SlotValue, at: number): void => {
+  const read = (path: string, value: SlotValue | undefined, at: number): void => {
     const values = (slotByPath.get(path) ?? channelByPath.get(path))?.values;
-    const raw = values === undefined ? Number(value) : values.indexOf(value as string);
+    const said = values === undefined ? Number(value) : values.indexOf(value as string);
+    const raw = value === undefined ? INVALID : said;
     mapping.reading(wanted.indexOf(path), raw, raw, at);
   };
   return {
@@ -71,6 +77,10 @@ export function recorderRig(paths: readonly string[], store = new KeptRecords())
       read(path, value, at);
       mapping.settled(at);
     },
+    frame: (values, at) => {
+      for (const [path, value] of Object.entries(values)) read(path, value, at);
+      mapping.settled(at);
+    },
     locate: (latitude, longitude, at) => {
       read('lastPosition.latitude', latitude, at);
       read('lastPosition.longitude', longitude, at);
@@ -78,10 +88,11 @@ export function recorderRig(paths: readonly string[], store = new KeptRecords())
     },
     connect: (recorder) => {
       status.observe(recorder);
-      const { channel, sample } = recorder;
+      const { channel, channelAbsent, sample } = recorder;
       if (channel === undefined) return;
       channels.observe({
         channel: channel.bind(recorder),
+        ...(channelAbsent === undefined ? {} : { channelAbsent: channelAbsent.bind(recorder) }),
         ...(sample === undefined ? {} : { sample: sample.bind(recorder) }),
       });
     },

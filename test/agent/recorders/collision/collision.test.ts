@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { Monitors } from '../../../../agent/monitors/monitors.ts';
 import { CollisionRecorder } from '../../../../agent/recorders/collision/collision.ts';
+import type { MonitorEvent } from '../../../../protocol/schema/event.ts';
 import { readingsFromTelemetry } from '../../../../protocol/schema/telemetry.ts';
 import { recorderRig } from '../rig.ts';
 
@@ -202,6 +204,131 @@ describe('collision recorder', () => {
     expect(complete?.longitudinalChange).toBeCloseTo(expected?.longitudinalChange ?? Number.NaN, 0);
   });
 
+  /** What the restraint control module says in one frame, as the bench car's profile maps it. */
+  const said = (side?: string, severity?: string) => ({
+    'collision.detected': side !== undefined,
+    'collision.side': side,
+    'collision.severity': severity,
+  });
+
+  /** Adds monitors that watch the side and the severity; what they told. */
+  function watched({ status, records }: ReturnType<typeof setUp>): MonitorEvent[] {
+    const events: MonitorEvent[] = [];
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const monitors = new Monitors({ status, log, emit: (event) => void events.push(event) });
+    records.observe(monitors);
+    for (const [data, value] of [
+      ['vehicle.collision.side', ['Front', 'Rear', 'Lateral']],
+      ['vehicle.collision.severity', ['Minimal', 'Minor', 'Major']],
+    ] as const) {
+      const triggers = [{ name: 'hit', data: { data, op: 'includedIn', value: [...value] } }];
+      monitors.put(data.slice(18), { label: data, triggerParam: { triggers, boolExp: 'hit' } }, T - 1000);
+    }
+    return events;
+  }
+
+  test.each([
+    ['the same side and severity', ['Front', 'Minor'], ['Front', 'Minor']],
+    ['the same side, harder', ['Front', 'Minor'], ['Front', 'Major']],
+    ['another side, as hard', ['Front', 'Minor'], ['Rear', 'Minor']],
+  ])('a second crash is a record and an event with its own details: %s', (_name, first, second) => {
+    const rig = setUp();
+    const { frame, recorder, told } = rig;
+    const events = watched(rig);
+    frame(said(), T);
+    frame(said(...first), T + 1_000);
+    frame(said(), T + 2_000);
+    recorder.tick(T + 60_000);
+    frame(said(...second), T + 61_000);
+    frame(said(), T + 62_000);
+    recorder.tick(T + 120_000);
+    const details = [first, second].map(([side, severity]) => [{ side, severity }]);
+    expect(told().map((record) => record.details)).toEqual(details);
+    expect(new Set(told().map(({ id }) => id)).size).toBe(2);
+    expect(events.map(({ monitorId, values }) => [monitorId, values?.[0]?.collision?.details])).toEqual(
+      details.flatMap((detail) => [
+        ['side', detail],
+        ['severity', detail],
+      ]),
+    );
+  });
+
+  test('two crashes that the car tells apart are two collisions, however soon the second follows', () => {
+    const { frame, recorder, told } = setUp();
+    frame(said('Rear', 'Minor'), T);
+    frame(said(), T + 1_000);
+    frame(said('Rear', 'Minor'), T + 1_500);
+    frame(said(), T + 2_500);
+    recorder.tick(T + 20_000);
+    const ids = [...new Set(told().map(({ id }) => id))];
+    expect(ids).toHaveLength(2);
+    for (const id of ids) {
+      const forms = told().filter((record) => record.id === id);
+      expect(forms.at(-1)?.details).toEqual([{ side: 'Rear', severity: 'Minor' }]);
+    }
+  });
+
+  test('a side that changes while the car still says that it was hit is another crash', () => {
+    const { frame, recorder, told } = setUp();
+    frame(said('Front', 'Minor'), T);
+    recorder.tick(T + 60_000);
+    frame(said('Front', 'Minimal'), T + 60_500);
+    frame(said('Rear', 'Minor'), T + 61_000);
+    recorder.tick(T + 120_000);
+    expect(told().map(({ details }) => details)).toEqual([
+      [{ side: 'Front', severity: 'Minor' }],
+      [{ side: 'Rear', severity: 'Minor' }],
+    ]);
+  });
+
+  test('all that one frame says of a crash is in the first form of its record', () => {
+    const { frame, told } = setUp();
+    frame({ 'safety.autoECallTriggering': 'NotDetected', ...said() }, T - 1_000);
+    const words = { 'collision.tippedOver': true, 'collision.pedestrian': true };
+    frame({ 'safety.autoECallTriggering': 'Detected', ...said('Rear', 'Major'), ...words }, T);
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toMatchObject({
+      createdAt: T,
+      tippedOver: true,
+      pedestrian: true,
+      details: [{ side: 'Rear', severity: 'Major' }],
+    });
+  });
+
+  test('a crash of which the car names no side is not given the side of the one before', () => {
+    const { frame, recorder, told } = setUp();
+    frame(said('Front', 'Minor'), T);
+    frame(said(), T + 1_000);
+    recorder.tick(T + 60_000);
+    frame({ 'collision.detected': true, 'collision.side': undefined, 'collision.severity': undefined }, T + 61_000);
+    expect(told().at(-1)?.createdAt).toBe(T + 61_000);
+    expect(told().at(-1)?.details).toBeUndefined();
+  });
+
+  test('what the car still says after a power cut is the crash from before it, and the next one counts', () => {
+    const before = setUp();
+    before.frame(said('Front', 'Minor'), T);
+    before.recorder.tick(T + 20_000);
+    const after = setUp();
+    after.recorder.restore(structuredClone(before.recorder.state()));
+    after.frame(said('Front', 'Minor'), T + 30_000);
+    expect(after.told()).toEqual([]);
+    after.frame(said(), T + 31_000);
+    after.frame(said('Front', 'Minor'), T + 32_000);
+    expect(after.told().map(({ details }) => details)).toEqual([[{ side: 'Front', severity: 'Minor' }]]);
+  });
+
+  test('a crash after a power cut counts although the first frame after it said that there was none', () => {
+    const before = setUp();
+    before.frame(said('Front', 'Minor'), T);
+    before.recorder.tick(T + 20_000);
+    const after = setUp();
+    after.recorder.restore(structuredClone(before.recorder.state()));
+    after.frame(said(), T + 31_000);
+    after.frame(said('Front', 'Minor'), T + 32_000);
+    expect(after.told().map(({ details }) => details)).toEqual([[{ side: 'Front', severity: 'Minor' }]]);
+  });
+
   test('when the clock turns out to be behind, all of an open one moves along', () => {
     const { drive, told, recorder } = setUp();
     const pulse = crash(-30, 4000);
@@ -224,9 +351,9 @@ describe('collision recorder', () => {
   test('what was kept and is none is refused', () => {
     const { recorder } = setUp();
     for (const state of [
-      { spoken: 'x' },
-      { open: { until: 1 }, spoken: {} },
-      { open: { record: { id: 'a' } }, spoken: {} },
+      { report: 'x' },
+      { open: { until: 1 }, report: {} },
+      { open: { record: { id: 'a' } }, report: {} },
     ]) {
       expect(() => recorder.restore(state)).toThrow('the collision that was kept is none');
     }
