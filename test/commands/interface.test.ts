@@ -12,7 +12,7 @@ import { handlers } from '../../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../../adapters/http/server.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import { operations } from '../../protocol/interface/operations.ts';
-import { describeReference, Reference } from '../adapters/http/resources/reference.ts';
+import { Reference } from '../adapters/http/resources/reference.ts';
 import { type Answered, type Asking, InterfaceBench, VIN } from '../rig/interface.ts';
 import { addressOf, Belongings, rightBodies } from '../rig/interface-bodies.ts';
 import { additions, GeneratedClient, type ModelSchema } from '../rig/interface-client.ts';
@@ -207,7 +207,7 @@ async function provoke(operation: Operation, status: number): Promise<Answered[]
 
 const references = {} as Record<Side, Reference>;
 
-describeReference('every operation', () => {
+describe('every operation', () => {
   beforeAll(() => {
     for (const side of sides) references[side] = new Reference(side);
   });

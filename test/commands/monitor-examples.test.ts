@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callbackCouriers } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { type Car, startCar } from '../../commands/car.ts';
@@ -11,8 +11,9 @@ import { configurationDefaults } from '../../config/defaults.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import { type DataName, dataNames, dataRules } from '../../protocol/schema/monitor/data.ts';
 import { fetchJson } from '../adapters/http/rig.ts';
+import { operatorsByData } from '../protocol/interface/published/facts.ts';
 import { MemoryLog } from '../rig/log.ts';
-import { describeReference, type MonitorRules, monitorRules, operatorsByData } from './monitor-rules.ts';
+import { type MonitorRules, monitorRules } from './monitor-rules.ts';
 
 const VIN = 'VF3EXAMPLECAR0001';
 const sides: readonly Side[] = ['fleet', 'user'];
@@ -114,8 +115,8 @@ function someValue(data: string): string {
   return values === 'number' || values === undefined ? '1' : (values[0] as string);
 }
 
-describeReference('every form of a monitor that is published', () => {
-  test('the digest tells of each data name which operators it takes', () => {
+describe('every form of a monitor that is published', () => {
+  test('it is published of each data name which operators it takes', () => {
     const { fleet, user } = rules();
     const operators = operatorsByData();
     const names = new Set([...fleet.data, ...user.data]);

@@ -1,15 +1,13 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Side } from '../../../protocol/interface/operation.ts';
 import { operationsOf } from '../../../protocol/interface/operations.ts';
 import { refusalSchemas } from '../../../protocol/interface/refusal.ts';
 import type { JsonSchema } from '../../../protocol/interface/schemas/json.ts';
 import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
-import { describeReference, type Published, published, publishedEnumerations } from '../schema/reference.ts';
-import { publishedOperations } from './published-operations.ts';
+import { type Published, published, publishedEnumerations } from '../schema/reference.ts';
+import { factsOf, releases } from './published/facts.ts';
 
-const releases: Readonly<Record<Side, string>> = { fleet: 'fleet-3.19.2', user: 'user-4.17.2' };
-
-/** Where ours differs from the digest by intent, by side, end of the path and difference, with the reason. */
+/** Where ours differs from what is published by intent, by side, end of the path and difference, with the reason. */
 const exceptions: readonly (readonly [side: RegExp, place: RegExp, what: string, reason: string])[] = [
   [/./, /\.extendedEventParam$/, 'values', 'each kind of telemetry has a name as well'],
   [/./, /preconditioning\.airConditioning\.programs$/, 'start', 'Delete needs the slot only'],
@@ -55,7 +53,7 @@ function compare(theirs: Published, ours: JsonSchema, path: string, walk: Walk):
   }
 }
 
-describeReference('schemas of the published interface', () => {
+describe('schemas of the published interface', () => {
   for (const side of ['fleet', 'user'] as const) {
     const release = releases[side];
     const walk = (): Walk => ({ side, faults: [], values: new Set(), members: 0 });
@@ -63,7 +61,7 @@ describeReference('schemas of the published interface', () => {
     it(`has all members of every answer of ${release}`, () => {
       const found = walk();
       const ours = new Map(operationsOf(side).map((one) => [`${one.method} ${one.path}`, one]));
-      for (const { method, path, schema } of publishedOperations(release)) {
+      for (const { method, path, schema } of factsOf(release).operations) {
         if (schema === undefined) continue;
         const [answer] = Object.values(ours.get(`${method} ${path}`)?.answers ?? {});
         compare(published(release, schema), (answer?.schema ?? {}) as JsonSchema, schema, found);

@@ -9,7 +9,7 @@ import { compileMonitor, type Monitor, monitorListSchema, monitorSchema } from '
 import { slotByPath } from '../../../protocol/slots.ts';
 import { parameter } from '../../agent/monitors/histories.ts';
 import { reduce } from '../../agent/monitors/reference-world.ts';
-import { describeReference, publishedEnumerations } from './reference.ts';
+import { publishedEnumerations } from './reference.ts';
 
 const moving = { name: 'm', data: { data: 'vehicle.kinetic.moving', op: 'equalsTo', value: ['true'] } };
 
@@ -435,7 +435,7 @@ describe('a monitor', () => {
   });
 });
 
-describeReference('the published interface', () => {
+describe('the published interface', () => {
   const fleet = publishedEnumerations('fleet-3.19.2');
   const lines = [fleet, publishedEnumerations('user-4.17.2')];
 

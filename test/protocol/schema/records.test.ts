@@ -7,7 +7,7 @@ import { collisionSchema } from '../../../protocol/schema/collision.ts';
 import { maintenanceSchema } from '../../../protocol/schema/maintenance.ts';
 import { theftSchema } from '../../../protocol/schema/theft.ts';
 import { tripSchema, tripState, tripStates } from '../../../protocol/schema/trip.ts';
-import { describeReference, type Published, published, publishedEnumerations } from './reference.ts';
+import { type Published, published, publishedEnumerations } from './reference.ts';
 
 interface Ours {
   readonly properties?: Record<string, Ours>;
@@ -59,7 +59,7 @@ function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   return faults;
 }
 
-describeReference('records against the published interface', () => {
+describe('records against the published interface', () => {
   test.each(records)('%s has every member, instant and enumeration', (name, schema) => {
     const theirs = published('fleet-3.19.2', name);
     expect(theirs.members.size).toBeGreaterThan(2);

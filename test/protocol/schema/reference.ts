@@ -1,16 +1,10 @@
-/**
- * Reads the digest of the published interface that lies beside the test data: one `## Name: type` a schema, types
- * written as `{ members }`, `[items]`, `allOf(a + b)`, `@Name`, `?` (nothing known) or a JSON type with keywords.
- */
-import { existsSync, readFileSync } from 'node:fs';
-import { describeNeeding } from '../../needs.ts';
-import { sharedData } from '../../shared.ts';
-
-const folder = `${sharedData}../reference/`;
+/** The models of the published interface with their references resolved, to compare schemas with. */
+import { factsOf, type Model } from '../interface/published/facts.ts';
 
 export interface Published {
-  /** Name in enums.json, e.g. `BaseSafety.autoECallTriggering`. */
+  /** Name of the enumeration, e.g. `BaseSafety.autoECallTriggering`. */
   readonly key: string;
+  /** Of JSON; a string of a published form is `string/date-time` or `string/` and its pattern. */
   readonly type: string | undefined;
   readonly members: ReadonlyMap<string, { readonly required: boolean; readonly schema: Published }>;
   readonly items: Published | undefined;
@@ -19,139 +13,47 @@ export interface Published {
   readonly maximum: number | undefined;
 }
 
-/** `describe` for suites that read the digest; its absence is a failure where CI=true. */
-export function describeReference(name: string, suite: () => void): void {
-  describeNeeding(existsSync(folder), `${folder} is not there`, name, suite);
+export function publishedEnumerations(release: string): Readonly<Record<string, readonly string[]>> {
+  return factsOf(release).enumerations;
 }
 
-export function publishedEnumerations(release: string): Record<string, string[]> {
-  return JSON.parse(readFileSync(`${folder}enums.json`, 'utf8'))[release];
-}
-
-/** One schema of a release such as `fleet-3.19.2`, its references resolved. */
+/** One model of a release such as `fleet-3.19.2`. */
 export function published(release: string, name: string): Published {
-  const text = readFileSync(`${folder}${release}.txt`, 'utf8');
-  const definitions = new Map<string, string>();
-  for (const part of text.slice(text.indexOf('=== schemas')).split('\n## ').slice(1)) {
-    const colon = part.indexOf(':');
-    definitions.set(part.slice(0, colon), part.slice(colon + 1).trim());
-  }
-  const definition = definitions.get(name);
-  if (definition === undefined) throw new Error(`${release} has no schema ${name}`);
-  return new Reader(definition, definitions).whole(name);
-}
-
-const nothing = (key: string): Published => ({
-  key,
-  type: undefined,
-  members: new Map(),
-  items: undefined,
-  values: undefined,
-  minimum: undefined,
-  maximum: undefined,
-});
-
-class Reader {
-  #at = 0;
-  readonly #text: string;
-  readonly #definitions: ReadonlyMap<string, string>;
-
-  constructor(text: string, definitions: ReadonlyMap<string, string>) {
-    this.#text = text;
-    this.#definitions = definitions;
-  }
-
-  whole(key: string): Published {
-    const result = this.#type(key);
-    this.#match(/\s*/y);
-    if (this.#at !== this.#text.length) throw new Error(`${key}: not understood: ${this.#text.slice(this.#at)}`);
-    return result;
-  }
-
-  #type(key: string): Published {
-    const result = this.#plain(key);
-    const keywords = this.#keywords();
-    // A block after allOf(…) belongs to the same schema.
-    const block = this.#text.startsWith('{', this.#at) ? this.#type(key) : nothing(key);
-    return merge(key, [result, { ...nothing(key), ...keywords }, block]);
-  }
-
-  #plain(key: string): Published {
-    if (this.#match(/allOf\(/y)) return merge(key, this.#parts(`${key}.allOf`));
-    if (this.#match(/oneOf\(/y)) {
-      this.#parts(`${key}.oneOf`);
-      return nothing(key);
+  const { models } = factsOf(release);
+  const resolve = (model: Model, key: string): Published => {
+    const parts: Published[] = [];
+    if (model.$ref !== undefined) parts.push(named(model.$ref.slice('#/$defs/'.length)));
+    if (model.allOf !== undefined) {
+      parts.push(
+        merge(
+          key,
+          model.allOf.map((part) => resolve(part, `${key}.allOf`)),
+        ),
+      );
     }
-    if (this.#match(/\{/y)) return { ...nothing(key), type: 'object', members: this.#members(key) };
-    if (this.#match(/\[/y)) {
-      const items = this.#type(key);
-      this.#expect(/\]/y);
-      return { ...nothing(key), type: 'array', items };
-    }
-    if (this.#match(/\?/y)) return nothing(key);
-    const reference = this.#match(/@(\w+)/y)?.[1];
-    if (reference !== undefined) {
-      const definition = this.#definitions.get(reference);
-      if (definition === undefined) throw new Error(`${key}: no schema ${reference}`);
-      return new Reader(definition, this.#definitions).whole(reference);
-    }
-    const type = this.#match(
-      /string\/date-time|string\/\[\S*(?=\])|string\/\S+|(?:string|integer|number|boolean)\b(?:\/\w+)?/y,
-    )?.[0];
-    return type === undefined ? nothing(key) : { ...nothing(key), type: type.replace(/^number\/.*/, 'number') };
-  }
-
-  #parts(key: string): Published[] {
-    const parts = [this.#type(key)];
-    while (this.#match(/ \+ /y)) {
-      // `deprecated=True` may stand where a part is expected.
-      parts.push(this.#type(key));
-    }
-    this.#expect(/\)/y);
-    return parts;
-  }
-
-  #members(key: string): Published['members'] {
-    const members = new Map<string, { required: boolean; schema: Published }>();
-    this.#match(/ req-not-in-props=\[[^\]]*\]/y);
-    for (;;) {
-      this.#match(/\s*/y);
-      if (this.#match(/\}/y)) return members;
-      const [, name, star] = this.#expect(/(\w+)(\*?): /y);
-      members.set(name as string, { required: star === '*', schema: this.#type(`${key}.${name}`) });
-    }
-  }
-
-  #keywords(): Partial<Published> {
-    const found: { values?: string[]; minimum?: number; maximum?: number } = {};
-    for (;;) {
-      const values = this.#match(/ ?enum\[([^\]]*)\]/y);
-      if (values) {
-        found.values = [...(values[1] as string).matchAll(/'([^']*)'/g)].map((value) => value[1] as string);
-        continue;
-      }
-      const bound = this.#match(/ (minimum|maximum)=(-?[\d.]+)/y);
-      if (bound) found[bound[1] as 'minimum' | 'maximum'] = Number(bound[2]);
-      else if (
-        !this.#match(/ ?(?:deprecated=True|(?:default|pattern|minItems|maxItems)=(?:'[^']*'|[\w.]+))| (?=\{)/y)
-      ) {
-        return found;
-      }
-    }
-  }
-
-  #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#at;
-    const match = pattern.exec(this.#text);
-    if (match !== null) this.#at = pattern.lastIndex;
-    return match;
-  }
-
-  #expect(pattern: RegExp): RegExpExecArray {
-    const match = this.#match(pattern);
-    if (match === null) throw new Error(`expected ${pattern} before ${this.#text.slice(this.#at, this.#at + 60)}`);
-    return match;
-  }
+    const { type, format, properties = {}, required = [], items } = model;
+    parts.push({
+      key,
+      type: format === undefined ? type : `${type}/${format}`,
+      members: new Map(
+        Object.entries(properties).map(([member, schema]) => [
+          member,
+          { required: required.includes(member), schema: resolve(schema, `${key}.${member}`) },
+        ]),
+      ),
+      items: items && resolve(items, key),
+      values: model.enum,
+      minimum: model.minimum,
+      maximum: model.maximum,
+    });
+    return merge(key, parts);
+  };
+  const named = (key: string): Published => {
+    const model = models[key];
+    if (model === undefined) throw new Error(`${release} has no model ${key}`);
+    return resolve(model, key);
+  };
+  return named(name);
 }
 
 function merge(key: string, parts: readonly Published[]): Published {

@@ -8,7 +8,7 @@ import { remoteBodies, remoteTypes } from '../../../protocol/schema/remote.ts';
 import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
 import { valuesOf } from '../cbor/arbitrary.ts';
 import { matchCddl } from '../cddl/matcher.ts';
-import { describeReference, type Published, published } from './reference.ts';
+import { type Published, published } from './reference.ts';
 
 interface Ours {
   readonly type?: string;
@@ -71,7 +71,7 @@ function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   return faults;
 }
 
-describeReference('bodies of commands against the published interface', () => {
+describe('bodies of commands against the published interface', () => {
   test.each(remoteTypes)('%s has every member, type, bound and enumeration, and no other', (type) => {
     const name = names[type];
     const theirs = published('fleet-3.19.2', name);

@@ -1,12 +1,12 @@
 /** Every answer that a link leads to, from the bench car after its day: as published, and as documented by ourselves. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';
 import { AnyCar, happening } from '../../../rig/any-car.ts';
 import { recordDay } from '../../../rig/day.ts';
-import { describeReference, Reference } from './reference.ts';
+import { Reference } from './reference.ts';
 import { Asker, carOf, type Json, liveDay, type Reply } from './rig.ts';
 
 const BASE = '/fleets/f1/vehicles/bench%20car%2F1';
@@ -117,7 +117,7 @@ test('whatever happened to the car, every link leads to an answer, and every ans
   );
 }, 120_000);
 
-describeReference('the published interface', () => {
+describe('the published interface', () => {
   test.each([
     ['fleet', '/fleets'],
     ['user', '/user'],

@@ -1,13 +1,13 @@
 /** Status in whatever state the car may be. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Status } from '../../../../agent/status.ts';
 import type { StatusContents } from '../../../../protocol/schema/status.ts';
 import { assemble } from '../../../../protocol/slots.ts';
 import { knowledge } from '../../../protocol/schema/arbitrary.ts';
 import { MIDNIGHT } from '../../../rig/day.ts';
 import { KeptRecords } from '../../../rig/keeping.ts';
-import { describeReference, Reference } from './reference.ts';
+import { Reference } from './reference.ts';
 import { Asker, carOf, entriesOf, type Json, NOW } from './rig.ts';
 
 const FLEET = '/fleets/f1/vehicles/bench%20car%2F1';
@@ -153,7 +153,7 @@ test('a car of which nothing is known still has a status, and no position', asyn
   expect(vehicle._links).not.toHaveProperty('maintenance');
 });
 
-describeReference('any status', () => {
+describe('any status', () => {
   test('is as published on both sides', async () => {
     const [fleet, user] = [new Reference('fleet'), new Reference('user')];
     await fc.assert(

@@ -8,7 +8,7 @@ import { Status } from '../../../../agent/status.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { KeptRecords } from '../../../rig/keeping.ts';
 import { MemoryLog } from '../../../rig/log.ts';
-import { describeReference, Reference } from './reference.ts';
+import { Reference } from './reference.ts';
 import { Asker, Callbacks, carOf, entriesOf, type Json, NOW, Remotes } from './rig.ts';
 
 const FLEET = '/fleets/f1/vehicles/bench%20car%2F1';
@@ -338,7 +338,7 @@ describe('remotes', () => {
   });
 });
 
-describeReference('answers to writes', () => {
+describe('answers to writes', () => {
   test('are as published', async () => {
     const reference = { fleet: new Reference('fleet'), user: new Reference('user') };
     const check = async (method: string, address: string, body: unknown): Promise<Json> => {
