@@ -25,8 +25,12 @@ export const bundling = {
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'error',
-  // Node's own streams instead of the copy of them that packages bring for other platforms.
-  alias: { 'readable-stream': 'node:stream' },
+  alias: {
+    // Node's own streams instead of the copy of them that packages bring for other platforms.
+    'readable-stream': 'node:stream',
+    // Its other form requires its parts by names that a bundler cannot see.
+    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+  },
   // They load machine code that lies beside them.
   external: ['koffi', 'serialport'],
   // Packages in CommonJS ask for Node's own modules with require.

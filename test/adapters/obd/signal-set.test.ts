@@ -124,6 +124,12 @@ describe('the line of a place in JSON', () => {
   ])('%j', (path, line) => {
     expect(lineOf(text, path)).toBe(line);
   });
+
+  it('is the first or last one where the document is nested more deeply than the stack', () => {
+    const deep = `${'['.repeat(100_000)}\n${']'.repeat(100_000)}`;
+    expect(lineOf(deep, [0, 0])).toBe(1);
+    expect(lineOfSyntaxError(deep)).toBe(2);
+  });
 });
 
 it('the line of a fault in JSON is found in any text that is broken', () => {
