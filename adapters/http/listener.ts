@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { type ConnectionBounds, Connections } from './connections.ts';
 import { refuseUnread } from './refusals.ts';
 
 /** Files in PEM. */
@@ -20,29 +21,44 @@ export interface TlsFiles {
   readonly clientCa?: string;
 }
 
-export interface Bounds {
-  /** Connections at a time; more are closed at once. */
-  readonly connections: number;
+export interface Bounds extends ConnectionBounds {
   /** For a whole request to come, ms. */
   readonly request: number;
   /** Bytes of the request line and headers. */
   readonly headers: number;
   /** A connection on which nothing moves is closed, ms. */
   readonly idle: number;
+  /** For a client to take the refusal of what it sends and to stop sending, ms. */
+  readonly linger: number;
 }
 
-export const bounds: Bounds = { connections: 256, request: 10_000, headers: 16_384, idle: 60_000 };
+export const bounds: Bounds = {
+  connections: 256,
+  handshake: 10_000,
+  request: 10_000,
+  headers: 16_384,
+  idle: 60_000,
+  linger: 1_000,
+  finish: 5_000,
+};
 
 /** How often the files of certificates are looked at, ms. */
 const RELOAD = 60_000;
 
+export interface Listener {
+  readonly server: Server | SecureServer;
+  readonly connections: Connections;
+}
+
 /** A server that does not listen yet. @throws VigieError `configuration.wrong` naming the file that is no PEM */
 export function createListener(
-  listener: RequestListener,
+  answer: RequestListener,
   tls: TlsFiles | undefined,
-  { connections, request, headers, idle }: Bounds,
+  bounds: Bounds,
   clock: Clock,
-): Server | SecureServer {
+  log: Log,
+): Listener {
+  const { request, headers, idle } = bounds;
   const options: ServerOptions = {
     maxHeaderSize: headers,
     headersTimeout: request,
@@ -53,17 +69,31 @@ export function createListener(
     requireHostHeader: false,
     noDelay: true,
   };
+  const listener: RequestListener = (incoming, outgoing) => {
+    connections.answers(outgoing);
+    answer(incoming, outgoing);
+  };
   const server =
     tls === undefined
       ? createPlainServer(options, listener)
       : secureServer({ ...options, ...secureOptions, requestCert: tls.clientCa !== undefined }, listener, tls);
+  const connections = new Connections(server, bounds, clock, log);
   checkWhileConnected(server, Math.min(1_000, request));
-  server.maxConnections = connections;
   server.maxHeadersCount = 100;
   server.timeout = idle;
   server.on('checkExpectation', listener);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerUnreadable(error, socket, clock.now()));
-  return server;
+  const refused = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // What follows what cannot be read cannot be read either, until the client has taken the answer and goes away.
+    if (refused.has(socket)) return;
+    if (!connections.isReady(socket) || connections.isAnswering(socket) || !socket.writable || isGone(error)) {
+      socket.destroy();
+      return;
+    }
+    refused.add(socket);
+    refuseUnreadable(error, socket, bounds, clock);
+  });
+  return { server, connections };
 }
 
 function secureServer(options: SecureOptions, listener: RequestListener, tls: TlsFiles): SecureServer {
@@ -100,7 +130,7 @@ function checkWhileConnected(server: Server | SecureServer, every: number): void
 }
 
 /** The client's certificate is looked at by the gate, which can say what is missing. RFC 8996: no TLS below 1.2. */
-const secureOptions = { minVersion: 'TLSv1.2', rejectUnauthorized: false, handshakeTimeout: 10_000 } as const;
+const secureOptions = { minVersion: 'TLSv1.2', rejectUnauthorized: false } as const;
 
 function secrets({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
   const read = (file: string): Buffer => {
@@ -151,21 +181,33 @@ export function watchCertificates(
   return { now, stop: () => cancel() };
 }
 
+function isGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
 /** What cannot be read as HTTP, or not in time, still gets an answer that says so. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex, now: number): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
+function refuseUnreadable(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  { headers: bytes, request, linger }: Bounds,
+  clock: Clock,
+): void {
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const reason =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? `request line and headers must have at most ${bounds.headers} bytes`
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'the request must come within 10 s'
+      ? `request line and headers must have at most ${bytes} bytes`
+      : late
+        ? `the request must come within ${request / 1000} s`
         : 'the request is no HTTP';
-  const { headers, body } = refuseUnread(reason, now);
+  const { headers, body } = refuseUnread(reason, clock.now());
   const lines = Object.entries({ ...headers, 'Content-Length': String(Buffer.byteLength(body)) }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
-  socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${lines.join('')}\r\n${body}`, () => {
+    // The rest of a request that is late must not come after its refusal.
+    if (late) socket.destroy();
+  });
+  // RFC 9112 §9.6: closed while the client is still sending, the connection would be reset and the answer lost.
+  const cancel = clock.after(linger, () => socket.destroy());
+  socket.once('close', cancel);
 }

@@ -50,13 +50,11 @@ export interface RunningServer {
   readonly url: string;
   /** Takes renewed certificates at once; they are looked at every minute anyway. */
   reload(): void;
-  /** Lets requests under way end, for 5 s at most; resolves when the port is free. */
+  /** Lets requests under way end, for 5 s at most ({@link Bounds.finish}); resolves when the port is free. */
   stop(): Promise<void>;
 }
 
 const BODY_LIMIT = 2 ** 20;
-/** ms. */
-const PATIENCE = 5_000;
 /** Of everybody without credentials: several people who open the page. */
 const documentRates: Rates = { day: 100_000, second: 20 };
 
@@ -71,6 +69,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = buildApp(options);
   const listener = getRequestListener((request, env) => answer(app, options, request, env as HttpBindings), {
     overrideGlobalObjects: false,
+    // Connections and their time are kept by the listener.
+    autoCleanupIncoming: false,
     hostname: 'localhost',
     errorHandler: (error) => {
       log.info('a request cannot be read', { error: error instanceof Error ? error.message : String(error) });
@@ -78,16 +78,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return new Response(body, { status: 400, headers });
     },
   });
-  let stopping = false;
-  const server = createListener(
+  const { server, connections } = createListener(
     (incoming, outgoing) => {
-      // A connection that was busy when the server stopped is idle now.
-      outgoing.once('close', () => stopping && setImmediate(() => server.closeIdleConnections()));
       listener(incoming, outgoing).catch((error: Error) => log.error('an answer failed', { error: error.message }));
     },
     tls,
     { ...bounds, ...options.bounds },
     clock,
+    log,
   );
   server.listen({ host, port: options.port });
   await once(server, 'listening').catch((cause: unknown) => {
@@ -105,14 +103,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}`,
     reload: () => watch?.now(),
     stop: async () => {
-      stopping = true;
       watch?.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       live?.close();
-      server.closeIdleConnections();
-      const cancel = clock.after(PATIENCE, () => server.closeAllConnections());
+      connections.stop();
       await closed;
-      cancel();
     },
   };
 }

@@ -1,9 +1,13 @@
 /** `vigie run` as a process, with live inputs over TCP and a broker beside it. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connect as connectSecurely } from 'node:tls';
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
+import { hashPassword } from '../../adapters/http/access/password.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -19,6 +23,7 @@ import { profileWithReceiver } from '../drives/sky.ts';
 import { fix } from '../drives/way.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
+import { Authority } from '../rig/certificates.ts';
 
 const VIN = 'VF3RVNNERCAR00001';
 
@@ -290,6 +295,38 @@ test('programs are in the time zone of the configuration', async () => {
     );
   await cloud.until(() => planned().some((time) => time !== undefined));
   expect(planned().filter((time) => time !== undefined)).toContain(formatDuration((due + 9 * 3600) % 86_400));
+});
+
+test('the process ends when told although clients hold connections to its interface open that never begin', async () => {
+  const authority = new Authority(folder);
+  const { certFile, keyFile } = authority.issue('car');
+  writeFileSync(join(folder, 'password'), await hashPassword('a long password'), { mode: 0o600 });
+  chmodSync(keyFile, 0o600);
+  const process = run(
+    'bench',
+    'can: [{ bus: body, simulated: true }]\nhttp:\n  listen: 127.0.0.1:0\n' +
+      `  tls: { cert: ${certFile}, key: ${keyFile} }\n` +
+      '  fleet: [{ name: operator, passwordFile: password, clientId: app, fleets: [f1] }]',
+  );
+  await process.says('ready: ');
+  const [, port] = /"port":(\d+),"tls":true/.exec(process.output) ?? [];
+  const idle = await Promise.all(
+    Array.from({ length: 8 }, () => {
+      const socket = connect(Number(port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      return once(
+        socket.on('error', () => undefined),
+        'connect',
+      ).then(() => socket);
+    }),
+  );
+  // One of them has begun: a record of TLS of 512 bytes, of which nothing follows.
+  idle[0]?.write(Uint8Array.of(0x16, 3, 1, 2, 0));
+  // Connections are accepted in order, so those before it are known to the server.
+  const secure = connectSecurely({ port: Number(port), host: '127.0.0.1', ca: [Buffer.from(authority.cert)] });
+  await once(secure, 'secureConnect');
+  secure.destroy();
+  expect(await process.end('SIGTERM'), process.output).toBe(0);
 });
 
 describe('an address that is none', () => {

@@ -164,22 +164,11 @@ describe('connections', () => {
     const rig = await startRig({ bounds: { request: 100 } });
     const headers = open(rig.url);
     headers.write('GET /fleets HTTP/1.1\r\nHost: localh');
-    expect(await text(headers)).toMatch(/^HTTP\/1.1 400 .*10 s/s);
+    expect(await text(headers)).toMatch(/^HTTP\/1.1 400 .*within 0.1 s/s);
     const body = open(rig.url);
     body.write('PUT /fleets/f/monitors/m/status HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n');
     body.write('Content-Length: 100\r\n\r\n{"status"');
     expect(await text(body)).toMatch(/^HTTP\/1.1 400 /);
-  });
-
-  test('are no more than may be', async () => {
-    const rig = await startRig({ bounds: { connections: 2 } });
-    const sockets = [open(rig.url), open(rig.url)];
-    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
-    const third = open(rig.url);
-    third.write('GET /fleets HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    third.on('error', () => undefined);
-    await new Promise((resolve) => third.once('close', resolve));
-    for (const socket of sockets) socket.destroy();
   });
 
   test('end when the server stops, after the request under way', async () => {
