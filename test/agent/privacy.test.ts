@@ -26,6 +26,7 @@ type Path = (typeof paths)[number];
 const maps: Partial<Record<Path, SourceMapping['map']>> = {
   'privacy.state': states,
   'safety.beltStatus.Driver.belt': { 0: 'Normal', 1: 'Omission' },
+  'alerts.FuelLevelLow': { 0: false, 1: true },
 };
 
 function setUp(seen: StatusObserver = { changed: () => undefined }) {
@@ -114,6 +115,35 @@ describe('privacy', () => {
     // The next frame that is decoded brings the constants back.
     give('kinetic.speed', 1, T + 5000);
     expect(value('energies.Electric.subType')).toBe('ElectricEnergy');
+  });
+
+  test('a value that came and went while privacy hid it stays hidden when privacy ends', () => {
+    const { give, alive, value, channel } = setUp();
+    give('odometer.mileage', 1000, T);
+    give('privacy.state', 2, T + 1000);
+    give('alerts.FuelLevelLow', 1, T + 1000);
+    // Neither is a value of its slot: the car now says that it has none.
+    give('odometer.mileage', -1, T + 2000);
+    give('alerts.FuelLevelLow', 2, T + 2000);
+    give('privacy.state', 0, T + 3000);
+    alive('odometer.mileage', T + 4000);
+    alive('alerts.FuelLevelLow', T + 4000);
+    expect(value('odometer.mileage')).toBeUndefined();
+    expect(channel('alerts.FuelLevelLow')).toBeUndefined();
+  });
+
+  test('a frame that repeats a value read after privacy ended does not bring back the hidden one', () => {
+    const { give, alive, value, channel } = setUp();
+    give('privacy.state', 2, T);
+    give('odometer.mileage', 1000, T + 1000);
+    give('alerts.FuelLevelLow', 1, T + 1000);
+    give('privacy.state', 0, T + 2000);
+    give('odometer.mileage', 1001, T + 3000);
+    give('alerts.FuelLevelLow', 0, T + 3000);
+    alive('odometer.mileage', T + 4000);
+    alive('alerts.FuelLevelLow', T + 4000);
+    expect(value('odometer.mileage')).toBe(1001);
+    expect(channel('alerts.FuelLevelLow')).toBe(false);
   });
 
   test('a car declared stolen shows itself whatever is chosen in it', () => {

@@ -159,6 +159,39 @@ describe('a store on a disk that fails', () => {
     }
   });
 
+  it('keeps a segment in which nothing lives while it says where the one before it ends', async () => {
+    const files = new SimulatedDisk();
+    const store = await openAll(files);
+    const { outbox } = store;
+    const commit = async (seq: number, size = 20): Promise<void> => {
+      outbox.append(outboxEntry(1, seq, size));
+      await outbox.commit();
+    };
+    const [first, second] = ['/data/00000001.journal', '/data/00000002.journal'];
+    // So much of the first segment lives that it is not worth moving.
+    await commit(0, 250);
+    // Half of a group stays behind the records of the first segment, for the disk does not let it be cut off.
+    files.fault = (operation) => (operation === 'write' ? 'ENOSPC' : undefined);
+    await expect(commit(1)).rejects.toThrow();
+    const refuseCut = (operation: string, path: string) =>
+      path === first && operation === 'truncate' ? 'EIO' : undefined;
+    files.fault = refuseCut;
+    for (let seq = 2; seq < 30; seq++) {
+      await commit(seq);
+      outbox.acknowledge(1, seq - 1);
+    }
+    const after = await openAll(files.powerCut(() => true));
+    expect(numbersIn(after.outbox)).toEqual(['1/0', '1/28', '1/29']);
+    expect(after.metrics).toMatchObject({ damaged: 0, torn: 0 });
+    expect(after.memory.damaged).toBe(false);
+    expect(files.paths).toEqual(expect.arrayContaining([first, second]));
+    // Once the first is cut, nothing needs the second any more.
+    files.fault = () => undefined;
+    for (let seq = 30; seq < 50; seq++) await commit(seq);
+    expect(files.paths).toContain(first);
+    expect(files.paths).not.toContain(second);
+  });
+
   it('and gives some files not at one start has them all at the next', async () => {
     const files = new SimulatedDisk();
     const before = await openAll(files);

@@ -219,6 +219,28 @@ describe('store', () => {
     expect([after.outbox.nextSeq(1), after.metrics.damaged, after.metrics.aside]).toEqual([500, 0, 0]);
   });
 
+  it('does not use a file again that an earlier run cut short', async () => {
+    const files = new SimulatedDisk();
+    const lengths = () =>
+      files.paths.filter((path) => path.endsWith('.spare')).map((path) => [path, files.read(path).length]);
+    let spares = 0;
+    for (let seq = 0; seq < 12; seq++) {
+      const store = await open(files);
+      for (let n = 0; n < 8; n++) {
+        const next = store.outbox.nextSeq(1);
+        store.outbox.append(outboxEntry(1, next, 400));
+        await store.outbox.commit();
+        for (const { seq: before } of [...store.outbox.entries()]) store.outbox.acknowledge(1, before);
+        await store.outbox.commit();
+        for (const [path, length] of lengths())
+          expect([path, length]).toEqual([path, expect.toSatisfy((l: number) => l >= 2000)]);
+        spares += lengths().length;
+      }
+      await store.close();
+    }
+    expect(spares).toBeGreaterThan(0);
+  });
+
   it('thins out series of records rather than take more of the disk than it may', async () => {
     const store = await open(new SimulatedDisk(), { diskBytes: 20_000, segmentBytes: 1000 });
     let most = 0;

@@ -219,6 +219,33 @@ describe('outbox', () => {
     expect(came.size).toBe(100);
   });
 
+  test.each([1, 2, 3, 20])(
+    'a broker that refuses all gets two windows less one message per pause, window %i',
+    async (window) => {
+      const { outbox, link, clock, turn } = setUp(undefined, { window: () => window });
+      for (let i = 0; i < 200; i++) outbox.put('remote', remote(`${i}`));
+      clock.advance(100);
+      await turn();
+      link.connected = true;
+      outbox.linkUp();
+      const half = Math.ceil(window / 2);
+      const published = new Set<number>();
+      for (let pause = 0; pause < 4; pause++) {
+        const before = link.published.length;
+        while (link.inFlight > 0) {
+          link.refuse(new VigieError('link.refused', 'not authorized'));
+          await turn();
+        }
+        const first = pause === 0 ? 0 : before - window;
+        const numbers = link.published.slice(Math.max(0, first)).map(({ payload }) => decodeMessage(payload).seq);
+        expect(numbers).toHaveLength(2 * half + window - 1);
+        expect(numbers.filter((seq) => published.has(seq))).toHaveLength(pause === 0 ? 0 : half);
+        for (const seq of numbers) published.add(seq);
+        clock.advance(5_000);
+      }
+    },
+  );
+
   test('what was refused goes out at once on the next connection', async () => {
     const { outbox, link, sent, turn } = setUp();
     link.connected = true;
