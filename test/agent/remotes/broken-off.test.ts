@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { BrokenOff } from '../../../agent/actuators.ts';
 import { Ledger } from '../../../agent/remotes/ledger.ts';
+import type { Command } from '../../../protocol/command.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
 import { carOf, disk } from './rig.ts';
@@ -46,17 +47,46 @@ test.each([
   expect(last?.detail).toBe(outcome === 'Success' ? undefined : error.message);
 });
 
-test('an agent that stops lets nothing more be sent, and leaves it to the next start what became of it', async () => {
+/** More frames than a test waits for: a check that is missing lets all of them out, and the test fails. */
+const FRAMES = 20;
+
+/** A car that is sent a frame every 100 ms, each asked for anew, and that never obeys. */
+function repeating() {
   const frames: number[] = [];
   const car: ReturnType<typeof carOf> = carOf({
+    obeys: false,
     actuate: async (_action, allowed) => {
-      for (;;) {
-        allowed?.();
+      for (let sent = 0; sent < FRAMES; sent++) {
+        try {
+          allowed?.();
+        } catch (error) {
+          throw sent === 0 ? error : new BrokenOff(error as VigieError);
+        }
         frames.push(car.clock.monotonic());
         await new Promise<void>((resolve) => car.clock.after(100, resolve));
       }
     },
   });
+  return { car, frames };
+}
+
+test.each<[string, (car: ReturnType<typeof carOf>) => void, Partial<Command>, string]>([
+  ['the car drives off', (car) => car.see('kinetic.speed', 30), {}, 'VehicleInUse'],
+  ['the speed is not known any more', (car) => car.clock.stall(6_000), {}, 'VehicleInUse'],
+  ['the car is declared stolen', (car) => car.steal('Declared'), {}, 'NotPossibleDueToVehicleStolenState'],
+  ['full privacy is chosen', (car) => car.see('privacy.state', 'Full'), {}, 'NotPossibleDueToVehiclePrivacyLevel'],
+  ['the command expires', () => undefined, { expires: 350 }, 'VehicleConnectionTimeout'],
+])('no frame is repeated after %s', async (_, happens, { expires = 30_000 }, cause) => {
+  const { car, frames } = repeating();
+  car.see('doorsState.lockedStates', ['Locked']);
+  car.clock.after(350, () => happens(car));
+  const states = await car.order('Doors', { state: 'Unlocked' }, { expires: car.clock.now() + expires });
+  expect(states).toEqual(['Accepted', 'SentToVehicle', cause]);
+  expect(frames).toHaveLength(3);
+});
+
+test('an agent that stops lets nothing more be sent, and leaves it to the next start what became of it', async () => {
+  const { car, frames } = repeating();
   car.clock.after(350, () => car.remotes.stop());
   await car.order('Doors', { state: 'Locked' });
   expect(frames).toHaveLength(3);

@@ -190,6 +190,12 @@ describe('a damaged file', () => {
     expect([...unknown.actuated, ...car.actuated, ...next.actuated]).toEqual(['doors.lock']);
   });
 
+  test('forgets what was issued up to the moment that the loss is settled by, that moment included', () => {
+    const ledger = new Ledger(disk(undefined, 1));
+    ledger.settle(5_000);
+    expect([4_999, 5_000, 5_001].map((issued) => ledger.forgot(issued))).toEqual([true, true, false]);
+  });
+
   test.each<[string, unknown]>([
     ['a list', []],
     ['nothing', null],

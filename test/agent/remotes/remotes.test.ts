@@ -123,6 +123,19 @@ describe('refused with a cause', () => {
     expect(document.data.actions).toHaveLength(1);
   });
 
+  test.each([
+    ['at the millisecond it expires', { issued: -1_000, expires: 0 }, 'AlreadyDone'],
+    ['a millisecond after it has expired', { issued: -1_000, expires: -1 }, 'VehicleConnectionTimeout'],
+    ['issued as far ahead as clocks may differ', { issued: 300_000, expires: 300_001 }, 'AlreadyDone'],
+    ['issued a millisecond further ahead', { issued: 300_001, expires: 300_002 }, 'VehicleConnectionTimeout'],
+  ])('a command that comes %s ends as it must', async (_name, { issued, expires }, outcome) => {
+    const { remotes, states, clock, see } = setUp();
+    see(LOCKED, ['Locked']);
+    // No time passes meanwhile.
+    await remotes.receive(signed(commandOf(clock, { issued: clock.now() + issued, expires: clock.now() + expires })));
+    expect(states().at(-1)).toBe(outcome);
+  });
+
   test('a disk that refuses, before anything was done to the car', async () => {
     const { give, states, actuated, clock, refuse } = setUp();
     refuse();
