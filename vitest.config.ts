@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/rig/run.ts'],
     setupFiles: ['test/rig/seed.ts'],
     include: ['test/**/*.test.ts'],
     pool: 'forks',

@@ -1,7 +1,7 @@
 /**
  * Runs every test, or those that the arguments name to the runner. Ends with a list of what this machine lacks, and the
  * line `N passed, N failed, N skipped`, taken from the runner's own result. A skipped test is a failure only with
- * VIGIE_TEST_ALL=1, which `.ci/run` sets.
+ * TEST_ALL=1, which `.ci/run` sets.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -68,8 +68,8 @@ function summarize({ numPassedTests, numFailedTests, testResults }: Result): voi
   const failed = numFailedTests + broken.length;
   if (failed > 0 || run.status !== 0) process.exitCode = run.status || 1;
   if (failed === 0 && run.status !== 0) console.error('the test runner reports an error outside of all tests, above');
-  if (process.env['VIGIE_TEST_ALL'] === '1' && skipped.length > 0) {
-    console.error('with VIGIE_TEST_ALL=1 no test may be skipped');
+  if (process.env['TEST_ALL'] === '1' && skipped.length > 0) {
+    console.error('with TEST_ALL=1 no test may be skipped');
     process.exitCode = 1;
   }
   console.log(`${numPassedTests} passed, ${failed} failed, ${skipped.length} skipped`);

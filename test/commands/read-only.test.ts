@@ -4,12 +4,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { describeNeeding } from '../needs.ts';
-import { VigieProcess } from '../rig/bench.ts';
+import { program, VigieProcess } from '../rig/bench.ts';
 
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const mounts = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
 
 const configuration = `configuration: 1
@@ -24,7 +22,7 @@ mqtt: { url: 'mqtt://127.0.0.1:1' }
 async function startAfter(script: string, records: string, configuration: string) {
   const command = `${script} && exec "$2" "$3" run -c "$4"`;
   const options = ['--map-root-user', '--mount', 'sh', '-c', command, 'sh', records];
-  const agent = spawn('unshare', [...options, process.execPath, main, configuration]);
+  const agent = spawn('unshare', [...options, process.execPath, program, configuration]);
   let said = '';
   const exit = once(agent, 'exit');
   const ready = new Promise<void>((resolve) => {

@@ -2,17 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeMessage, encodeMessage } from '../../protocol/cbor/message.ts';
 import { readItem } from '../protocol/cddl/items.ts';
 import { matchCddl } from '../protocol/cddl/matcher.ts';
-import { vigie } from '../rig/bench.ts';
+import { program, vigie } from '../rig/bench.ts';
 import { describeShared, sharedData } from '../shared.ts';
 import { smallCar } from './small-car.ts';
 
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const cddl = readFileSync(new URL('../../protocol/generated/vigie.cddl', import.meta.url), 'utf8');
 let car: ReturnType<typeof smallCar>;
 
@@ -43,7 +41,7 @@ describe('replay', () => {
     const packed = await vigie('replay', join(car.folder, 'drive.log.gz'), '--profile', car.folder);
     expect(packed.stdout).toBe(plain.stdout);
 
-    const piped = spawn(process.execPath, [main, 'replay', '-', '--profile', car.profile]);
+    const piped = spawn(process.execPath, [program, 'replay', '-', '--profile', car.profile]);
     let stdout = '';
     piped.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;

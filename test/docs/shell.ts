@@ -1,12 +1,11 @@
 /** A reader at a terminal, in a folder of their own, with `vigie` on the path. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { program } from '../rig/bench.ts';
 import type { Typed } from './page.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What takes longer, ms, hangs: commands of the pages take a second or two on a machine that is not busy. */
 const PATIENCE = 45_000;
 
@@ -22,12 +21,13 @@ export class Shell {
 
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
-    // `npx vigie` without npm: in a checkout it starts the same file.
+    // `npx vigie` without npm and the launcher: the program that all tests start.
     const bin = join(this.folder, '.bin');
     mkdirSync(bin);
-    symlinkSync(join(root, 'scripts/vigie.js'), join(bin, 'vigie'));
-    writeFileSync(join(bin, 'npx'), '#!/bin/sh\nexec "$@"\n');
-    chmodSync(join(bin, 'npx'), 0o755);
+    const scripts = { vigie: `exec node '${program}' "$@"`, npx: 'exec "$@"' };
+    for (const [name, line] of Object.entries(scripts)) {
+      writeFileSync(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+    }
     this.#path = [bin, dirname(process.execPath), process.env['PATH']].join(':');
   }
 

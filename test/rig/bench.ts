@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+/** The program that tests start: bundled once for the run (test/rig/run.ts), or from its sources outside of one. */
+export const program: string = process.env['TEST_PROGRAM'] ?? fileURLToPath(new URL('../../main.ts', import.meta.url));
 
 /** A `vigie` process as a user starts it, and what it says. */
 export class VigieProcess {
@@ -11,9 +12,9 @@ export class VigieProcess {
   readonly #exit: Promise<unknown>;
   readonly #listeners = new Set<() => void>();
 
-  /** `program`: another than that of the sources. */
-  constructor(args: readonly string[], program = main) {
-    this.#child = spawn(process.execPath, [program, ...args], { stdio: 'pipe' });
+  /** `another`: a program other than {@link program}. */
+  constructor(args: readonly string[], another = program) {
+    this.#child = spawn(process.execPath, [another, ...args], { stdio: 'pipe' });
     this.#exit = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -73,7 +74,7 @@ export class VigieProcess {
 
 /** Runs `vigie` to its end. */
 export async function vigie(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -99,6 +99,24 @@ metrics: { listen: 'unix:metrics.sock' }
   } finally {
     await car.end('SIGTERM');
     rmSync(data, { recursive: true, force: true });
+  }
+});
+
+test('is not needed by the launcher, which starts the sources where no bundle is', () => {
+  const copy = mkdtempSync(join(tmpdir(), 'vigie-launcher-'));
+  try {
+    cpSync(join(root, 'scripts/vigie.js'), join(copy, 'scripts/vigie.js'));
+    const sources = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8')) as string[];
+    for (const source of sources) cpSync(join(root, source), join(copy, source));
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+    cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    const { status, stdout } = spawnSync(process.execPath, [join(copy, 'scripts/vigie.js'), '--version'], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${version}\n` });
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
   }
 });
 

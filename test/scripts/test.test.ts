@@ -35,7 +35,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function runTests(names: readonly (keyof typeof files)[], environment: Record<string, string> = {}) {
-  const { CI: _, VIGIE_TEST_ALL: __, ...inherited } = process.env;
+  const { CI: _, TEST_ALL: __, ...inherited } = process.env;
   const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')));
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--root', folder, ...names], {
     env: { ...env, ...environment },
@@ -57,10 +57,10 @@ for (const environment of [{}, { CI: 'true' }] as Record<string, string>[]) {
   });
 }
 
-test('with VIGIE_TEST_ALL=1 a skipped test fails the run, and a run without one succeeds', () => {
-  const all = { VIGIE_TEST_ALL: '1' };
+test('with TEST_ALL=1 a skipped test fails the run, and a run without one succeeds', () => {
+  const all = { TEST_ALL: '1' };
   const skipping = runTests(['passing.test.ts', 'absent.test.ts'], all);
-  expect(skipping.stderr).toContain('with VIGIE_TEST_ALL=1 no test may be skipped');
+  expect(skipping.stderr).toContain('with TEST_ALL=1 no test may be skipped');
   expect(skipping.lines.at(-1)).toBe('2 passed, 0 failed, 3 skipped');
   expect(skipping.status).toBe(1);
   expect(runTests(['passing.test.ts'], all)).toMatchObject({ status: 0 });

@@ -35,12 +35,12 @@ describe('a program', () => {
   });
 
   it('has no arguments, and of the environment only where programs are', async () => {
-    process.env['VIGIE_TEST_SECRET'] = '1';
+    process.env['TEST_SECRET'] = '1';
     try {
-      program('acme', `read -r line; [ $# = 0 ] && [ -n "$PATH" ] && [ -z "$VIGIE_TEST_SECRET" ] && echo 01`);
+      program('acme', `read -r line; [ $# = 0 ] && [ -n "$PATH" ] && [ -z "$TEST_SECRET" ] && echo 01`);
       expect(await keyOf('acme')).toBe('01');
     } finally {
-      delete process.env['VIGIE_TEST_SECRET'];
+      delete process.env['TEST_SECRET'];
     }
   });
 
