@@ -9,7 +9,7 @@ import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { checkKeys } from './checked-keys.ts';
 import { checkMonitors } from './monitors.ts';
-import { formatOf, Lines } from './output.ts';
+import { finishUnread, formatOf, Lines } from './output.ts';
 import { inspectVehicle, readDbc } from './vehicle.ts';
 
 interface Options {
@@ -42,6 +42,7 @@ Examples:
 }
 
 async function check(options: Options): Promise<void> {
+  finishUnread();
   const { config, profile = [], dbc = [] } = options;
   if (config === undefined && profile.length + dbc.length === 0) {
     throw new VigieError('usage.wrong', 'nothing to check: give -c vigie.yaml, --profile NAME or --dbc FILE');

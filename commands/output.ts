@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
 import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
 
 export type Format = 'ndjson' | 'text';
@@ -30,7 +31,13 @@ export class Lines {
     const text = this.#pieces.join('');
     this.#pieces.length = 0;
     this.size = 0;
-    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    if (process.stdout.write(text)) return;
+    try {
+      await once(process.stdout, 'drain');
+    } catch (error) {
+      // `guardOutput` says what happens when the reader has left.
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    }
   }
 }
 
@@ -39,6 +46,11 @@ let unread = (): void => process.exit(0);
 /** What to do when nobody reads standard output any more; without it the program ends at once. */
 export function whenUnread(stop: () => void): void {
   unread = stop;
+}
+
+/** For commands whose exit status is an answer: they go on to their end although nobody reads standard output. */
+export function finishUnread(): void {
+  whenUnread(() => undefined);
 }
 
 /**
@@ -64,9 +76,14 @@ export interface ProgressBar {
   stop(): void;
 }
 
-/** A progress bar on a terminal, nothing elsewhere. */
-export async function progressBar(total: number): Promise<ProgressBar> {
-  if (!process.stderr.isTTY || total === 0) return { update: () => undefined, stop: () => undefined };
+/**
+ * A progress bar on a terminal, nothing elsewhere. While lines are `printed`, it is drawn only where they go into a
+ * file: drawn into lines on the same terminal, it makes both unreadable.
+ */
+export async function progressBar(total: number, printed = true): Promise<ProgressBar> {
+  if (!process.stderr.isTTY || total === 0 || (printed && !goesIntoFile())) {
+    return { update: () => undefined, stop: () => undefined };
+  }
   const { SingleBar } = await import('cli-progress');
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
@@ -78,4 +95,10 @@ export async function progressBar(total: number): Promise<ProgressBar> {
   });
   bar.start(total, 0, { frames: 0 });
   return { update: (done, frames) => bar.update(done, { frames }), stop: () => bar.stop() };
+}
+
+/** False for a terminal, and for a pipe: what reads that may print on the terminal. */
+function goesIntoFile(): boolean {
+  const output = fstatSync(1);
+  return !process.stdout.isTTY && !output.isFIFO() && !output.isSocket();
 }

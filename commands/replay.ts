@@ -119,7 +119,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   try {
     for (const path of logs) {
       const log = await openLog(path, bus === undefined ? {} : { bus });
-      const bar = await progressBar(log.size);
+      const bar = await progressBar(log.size, options.cbor === undefined);
       heard.push(log.buses);
       const intake = agent.intake(decoderFor(vehicle, agent.wanted, log.buses));
       let backwards = 0;

@@ -4,7 +4,7 @@ import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
-import { type Format, formatOf, Lines } from './output.ts';
+import { type Format, finishUnread, formatOf, Lines } from './output.ts';
 import { vinOf } from './rig.ts';
 import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
@@ -64,6 +64,7 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
 
 async function send(vin: string, what: string, words: readonly string[], options: Options): Promise<void> {
   const { data, valid, wait } = options;
+  finishUnread();
   const format = formatOf(options.format);
   const lines = new Lines();
   if (what === 'monitor' && words.join() === 'list') return listMonitors(vin, options, format, lines);

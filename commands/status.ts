@@ -7,7 +7,7 @@ import { configurationDefaults } from '../config/defaults.ts';
 import { classes } from '../protocol/classes.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { formatOf, Lines } from './output.ts';
+import { finishUnread, formatOf, Lines } from './output.ts';
 import { type Lacking, STATUS_SOCKET, type StatusReport } from './service.ts';
 
 interface Options {
@@ -30,6 +30,7 @@ Exit status 0, 1 when it is stuck or in its minimal mode, 2 when no agent runs.`
 }
 
 async function status(options: Options): Promise<void> {
+  finishUnread();
   const data = folderOf(options);
   const report = await ask(join(data, STATUS_SOCKET));
   const lines = new Lines();

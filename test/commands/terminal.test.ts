@@ -1,0 +1,132 @@
+/** What a person sees on a terminal, and a program in a pipe. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { generateKey } from '../../adapters/keys/index.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { encodeMessage } from '../../protocol/cbor/message.ts';
+import { openCommand } from '../../protocol/command.ts';
+import { downTopic, presenceTopic, upTopic } from '../../protocol/topics.ts';
+import { AedesRig } from '../rig/aedes.ts';
+import { describePeer } from '../rig/peers.ts';
+import { smallCar } from './small-car.ts';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+let car: ReturnType<typeof smallCar>;
+beforeAll(() => {
+  car = smallCar();
+});
+afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
+
+describePeer('script', 'on a terminal', () => {
+  /** What a terminal gets that runs `vigie` with these words, through a shell. */
+  const shown = (words: string): string => {
+    const command = words.replaceAll('vigie', `'${process.execPath}' '${main}'`);
+    return execFileSync('script', ['-qec', `cd '${car.folder}' && ${command}`, '/dev/null'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  };
+
+  test('the progress bar is not drawn into lines that a pipe may print there', () => {
+    expect(shown('vigie decode drive.log --raw --format text | head -2')).toBe(
+      '1700000000.000000 can0 100 8813000000000000\r\n1700000000.000000 can0 200 0207\r\n',
+    );
+  });
+
+  test('the progress bar is not drawn into lines that are printed there', () => {
+    for (const words of ['vigie decode drive.log --dbc small.dbc', 'vigie replay drive.log -p ./profile.yaml']) {
+      expect(shown(words).includes('%'), words).toBe(false);
+    }
+  });
+
+  test.each([
+    'vigie decode drive.log --raw > decoded.txt',
+    'vigie replay drive.log --profile ./profile.yaml > published.txt',
+    'vigie replay drive.log --profile ./profile.yaml --cbor published.cbor',
+    'vigie replay drive.log --profile ./profile.yaml --cbor published.cbor | cat',
+  ])('a progress bar is drawn by %s', (words) => {
+    expect(shown(words)).toContain('%');
+  });
+});
+
+describe('in a pipe whose reader has left', () => {
+  const VIN = 'VF3UNREADCAR00001';
+  let broker: AedesRig;
+  let cloud: CloudClient;
+  beforeEach(async () => {
+    broker = new AedesRig();
+    await broker.start();
+    cloud = await CloudClient.connect(broker.url);
+    await cloud.publish(presenceTopic(VIN), Buffer.from('online'), { retain: true });
+  });
+  afterEach(async () => {
+    await cloud.close();
+    await broker.stop();
+  });
+
+  /** Starts `vigie` with a standard output that nobody reads. */
+  const unread = (...args: string[]) => {
+    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const said = { stderr: '' };
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said.stderr += text;
+    });
+    return { child, said, closed: once(child, 'close') as Promise<[number | null]> };
+  };
+
+  test('decode and replay end without complaint', async () => {
+    for (const args of [
+      ['decode', car.log, '--raw'],
+      ['replay', car.log, '--profile', car.profile],
+    ]) {
+      const { said, closed } = unread(...args);
+      expect([await closed, said.stderr]).toEqual([[0, null], '']);
+    }
+  });
+
+  test('watch ends without complaint', async () => {
+    const { child, said, closed } = unread('watch', VIN, '--broker', broker.url);
+    await new Promise<void>((resolve) => {
+      child.stderr.on('data', () => said.stderr.includes('watching') && resolve());
+    });
+    // More than the stream gathers before it waits for its reader.
+    const points = Array.from({ length: 500 }, (_, i) => ({
+      at: 1_700_000_000_000 + i,
+      latitude: 48 + i / 1000,
+      longitude: 2.35,
+      type: 'Estimated' as const,
+    }));
+    const envelope = { version: 1, kind: 'waypoint', seq: 0, boot: 1, at: 1_700_000_001_000, clock: 'gnss' } as const;
+    await cloud.publish(upTopic(VIN, 'waypoint'), encodeMessage({ ...envelope, body: { points } }));
+    expect(await closed).toEqual([0, null]);
+    expect(said.stderr).not.toContain('EPIPE');
+  });
+
+  test('check still says by its exit status that there are errors', async () => {
+    const { said, closed } = unread('check', '--profile', car.file('wrong.yaml', 'profile: 1\n'));
+    expect(await closed).toEqual([2, null]);
+    expect(said.stderr).toMatch(/errors?/);
+  });
+
+  test('send still says by its exit status what became of the command', async () => {
+    const keys = join(car.folder, 'keys');
+    await generateKey(keys, 'mine', { algorithm: 'Ed25519', kinds: ['Doors'] });
+    const report = (remoteActionId: string, seq: number, status: object): Uint8Array => {
+      const body = { remoteActionId, type: 'Doors', ...status };
+      return encodeMessage({ version: 1, kind: 'remote', seq, boot: 1, at: 1_700_000_000_000, clock: 'gnss', body });
+    };
+    await cloud.subscribe(downTopic(VIN, 'remote'), async (_topic, payload) => {
+      const { id } = openCommand(payload).command;
+      await cloud.publish(upTopic(VIN, 'remote'), report(id, 0, { status: 'Accepted' }));
+      const failed = { status: 'Failed', failureCause: 'VehicleInUse' };
+      await cloud.publish(upTopic(VIN, 'remote'), report(id, 1, failed));
+    });
+    const { said, closed } = unread('send', VIN, 'doors', 'lock', '--keys', keys, '--broker', broker.url);
+    expect([await closed, said.stderr]).toEqual([[1, null], '']);
+  });
+});
