@@ -15,6 +15,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { startCar } from './car.ts';
 import { makeDirectory } from './directory.ts';
+import { programName } from './program-name.ts';
 import { benchDirectory, type Rig, rigFile } from './rig.ts';
 import { untilSignal } from './signals.ts';
 import { benchCar } from './simulation.ts';
@@ -123,9 +124,9 @@ Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip
 The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
 Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
 Try in another terminal:
-  npx vigie watch ${vin}${where}
-  npx vigie send ${vin} doors lock${where}
-  npx vigie send ${vin} doors unlock${where}
+  ${programName} watch ${vin}${where}
+  ${programName} send ${vin} doors lock${where}
+  ${programName} send ${vin} doors unlock${where}
 Ctrl-C ends the bench.
 `);
 }

@@ -39,7 +39,7 @@ const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init
 export function makePackage(target: Target, executable: string, file: string, compression: Compression): void {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-deb-'));
   try {
-    for (const [place, from, mode] of contents(executable)) put(folder, place, readFileSync(from), mode);
+    for (const [place, from, mode] of contents(executable)) put(folder, place, contentsOf(from), mode);
     put(folder, 'usr/share/doc/vigie/copyright', licences(target));
     mkdirSync(join(folder, 'usr/bin'), { recursive: true });
     symlinkSync('../lib/vigie/vigie', join(folder, 'usr/bin/vigie'));
@@ -80,6 +80,12 @@ function contents(executable: string): readonly (readonly [place: string, from: 
     ['usr/share/doc/vigie/examples/mosquitto.conf', join(root, 'config/brokers/mosquitto.conf')],
     ['usr/share/doc/vigie/examples/mosquitto.acl', join(root, 'config/brokers/mosquitto.acl')],
   ];
+}
+
+/** Pages have readers of a checkout type `npx vigie`; the package puts `vigie` on the path. */
+function contentsOf(file: string): Uint8Array | string {
+  const bytes = readFileSync(file);
+  return file.endsWith('.md') ? bytes.toString('utf8').replaceAll('npx vigie', 'vigie') : bytes;
 }
 
 function put(folder: string, place: string, bytes: Uint8Array | string, mode = 0o644): void {

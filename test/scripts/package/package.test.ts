@@ -100,6 +100,25 @@ mqtt: { url: mqtt://127.0.0.1:1 }
   expect(readdirSync(runtime)).toEqual([]);
 });
 
+it('names itself in what it says to try, and not the launcher of a checkout', async () => {
+  const options = ['--data', join(folder, 'bench'), '--port', '0', '--http', '0', '--scenario', 'parked'];
+  const child = spawn(executable, ['bench', ...options], {
+    cwd: folder,
+    env: { PATH: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  let stopping = false;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    if (!stopping && said.includes('Ctrl-C ends the bench.')) stopping = child.kill('SIGINT');
+  });
+  const [status] = await once(child, 'exit');
+  expect(status).toBe(0);
+  expect(said).toContain('  vigie watch VF3VGEBENCH000001');
+  expect(said).not.toContain('npx');
+});
+
 it('is made of the same bytes again', async () => {
   const again = join(folder, 'again');
   await makeExecutable(target, again);
@@ -122,6 +141,13 @@ testNeeding(
     expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
     expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
     expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
+    const page = execFileSync('sh', [
+      '-c',
+      'dpkg-deb --fsys-tarfile "$0" | tar -xO "$1"',
+      one,
+      './usr/share/doc/vigie/commands.md',
+    ]);
+    expect(page.toString()).toContain('\nvigie keys make me --dir keys\n');
     const folderOfControl = join(folder, 'control');
     execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
     expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
