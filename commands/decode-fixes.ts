@@ -11,11 +11,11 @@ export async function isFixLog(path: string): Promise<boolean> {
 }
 
 /**
- * Prints a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites}; `t` in UTC milliseconds,
+ * Prints a line per fix, and resolves with their number: {t, latitude, longitude, altitude, speed, heading, fix, satellites}; `t` in UTC milliseconds,
  * degrees, metres above mean sea level, km/h. What the receiver does not give is absent.
  * Throws `input.unreadable`, `input.malformed`.
  */
-export async function decodeFixes(path: string, format: Format, lines: Lines): Promise<void> {
+export async function decodeFixes(path: string, format: Format, lines: Lines): Promise<number> {
   const log = await openFixLog(path, Date.now());
   const bar = await progressBar(log.size);
   let count = 0;
@@ -32,11 +32,14 @@ export async function decodeFixes(path: string, format: Format, lines: Lines): P
     bar.stop();
     log.close();
   }
-  if (log.faults.count === 0) return;
-  complain(log.faults.first);
-  process.stderr.write(
-    `${path}: ${counted(log.faults.count, 'broken sentence was', 'broken sentences were')} left out\n`,
-  );
+  if (count === 0) process.stderr.write(`vigie: ${path}: the log has no fix\n`);
+  if (log.faults.count > 0) {
+    complain(log.faults.first);
+    process.stderr.write(
+      `${path}: ${counted(log.faults.count, 'broken sentence was', 'broken sentences were')} left out\n`,
+    );
+  }
+  return count;
 }
 
 function ndjson(fix: Fix): string {

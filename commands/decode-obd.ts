@@ -7,26 +7,37 @@ import {
   parseSignalSet,
   type SignalSet,
 } from '../adapters/obd/index.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain, type Format, type Lines } from './output.ts';
 
 /**
  * `vigie decode --obd`: answers of an ELM327 class adapter on standard input, `{command?, response}` a line, decoded
- * by signal sets; one line of `{command, values}` or `{error}` each, in the same order.
+ * by signal sets; one line of `{command, values}` or `{error}` each, in the same order. Resolves with the number of lines
+ * that could be decoded.
  * @throws VigieError `input.unreadable` or `input.malformed` for a signal set, with file and line.
  */
-export async function decodeObd(signalSetPaths: string[], format: Format, lines: Lines): Promise<void> {
+export async function decodeObd(signalSetPaths: string[], format: Format, lines: Lines): Promise<number> {
   const decoder = new ObdDecoder(signalSetPaths.map(load));
   const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
+  let answers = 0;
+  let failed = 0;
   for await (const line of input) {
     number++;
     if (line.trim() === '') continue;
     const outcome = decoded(decoder, line, number);
+    answers++;
+    if ('error' in outcome) failed++;
     lines.line(format === 'ndjson' ? JSON.stringify(outcome) : text(outcome));
     if (lines.full) await lines.flush();
   }
   await lines.flush();
+  if (answers === 0) process.stderr.write('vigie: standard input has no line\n');
+  else if (failed === answers) {
+    process.stderr.write(`vigie: none of the ${counted(answers, 'line')} of standard input could be decoded\n`);
+  }
+  return answers - failed;
 }
 
 type Outcome = DecodedExchange | { readonly error: string };

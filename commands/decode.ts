@@ -12,6 +12,9 @@ import { type BoundDatabase, readDbc } from './vehicle.ts';
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
 
+/** Exit status when nothing could be decoded. */
+const NOTHING = 1;
+
 interface Options {
   readonly dbc?: string[];
   readonly obd?: string[];
@@ -32,7 +35,9 @@ integers beyond 2^53 and values that are not finite are strings. Frames that no 
 
 NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
-{command, values: {signalId: value}} or {error}.`,
+{command, values: {signalId: value}} or {error}.
+
+Exit status 0, 1 when nothing could be decoded, 2 for files that cannot be read.`,
     )
     .argument('[log...]', 'log files, .gz too; - reads standard input')
     .option('--dbc <file...>', 'network descriptions; several add up')
@@ -57,9 +62,11 @@ async function decode(logs: string[], options: Options): Promise<void> {
   const { obd, dbc, raw } = options;
   const format = formatOf(options.format);
   const lines = new Lines();
+  let decoded = 0;
   if (obd !== undefined) {
     if (logs.length > 0) throw new VigieError('usage.wrong', `--obd reads standard input, not ${logs.join(' ')}`);
-    await decodeObd(obd, format, lines);
+    decoded = await decodeObd(obd, format, lines);
+    if (decoded === 0) process.exitCode = NOTHING;
     return;
   }
   if (logs.length === 0) {
@@ -75,30 +82,49 @@ async function decode(logs: string[], options: Options): Promise<void> {
       if (!(await isFixLog(path))) {
         throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
       }
-      await decodeFixes(path, format, lines);
+      decoded += await decodeFixes(path, format, lines);
       continue;
     }
     const log = await openLog(path);
     try {
       const reader = raw === true ? undefined : new DbcFrameReader(databases, log.buses, options);
-      await print(log, reader, format, lines);
+      const { frames, printed } = await print(log, reader, format, lines);
+      decoded += printed;
+      if (printed === 0) {
+        const why = frames === 0 ? 'the log has no frame' : `none of its ${counted(frames, 'frame')} is in the DBC`;
+        process.stderr.write(`vigie: ${path}: ${why}\n`);
+      }
     } finally {
       await log.close();
     }
     reportFaults(log, path);
   }
   await lines.flush();
+  if (decoded === 0) process.exitCode = NOTHING;
 }
 
-async function print(log: LogReader, reader: DbcFrameReader | undefined, format: Format, lines: Lines): Promise<void> {
+interface Counts {
+  readonly frames: number;
+  /** Frames that a line was printed of. */
+  readonly printed: number;
+}
+
+async function print(
+  log: LogReader,
+  reader: DbcFrameReader | undefined,
+  format: Format,
+  lines: Lines,
+): Promise<Counts> {
   const bar = await progressBar(log.size);
   let frames = 0;
+  let printed = 0;
   try {
     for await (const batch of log.batches()) {
       for (let i = 0; i < batch.count; i++) {
         const decoded = reader?.decode(batch, i);
         if (reader !== undefined && decoded === undefined) continue;
         lines.line(format === 'ndjson' ? ndjson(log, batch, i, decoded) : text(log, batch, i, decoded));
+        printed++;
         if (lines.full) await lines.flush();
       }
       frames += batch.count;
@@ -107,6 +133,7 @@ async function print(log: LogReader, reader: DbcFrameReader | undefined, format:
   } finally {
     bar.stop();
   }
+  return { frames, printed };
 }
 
 type Decoded = ReturnType<DbcFrameReader['decode']>;

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { smallCar } from './small-car.ts';
@@ -182,6 +183,33 @@ describe('decode of other recordings', () => {
       ['error'],
       { VSS: 16 },
     ]);
+  });
+});
+
+describe('decode ends with status 1 and one sentence when it could decode nothing', () => {
+  const signalSet = fileURLToPath(new URL('../../config/vehicles/generic-obd2/sae-j1979.json', import.meta.url));
+
+  test.each([
+    ['hello\nworld\n', 2, 'none of the 2 lines of standard input could be decoded'],
+    ['{"command": "010D", "response": "NO DATA"}\n', 1, 'none of the 1 line of standard input could be decoded'],
+    ['\n', 0, 'standard input has no line'],
+  ])('answers of an adapter: %j', async (input, errors, sentence) => {
+    const decode = new VigieProcess(['decode', '--obd', signalSet]);
+    decode.write(input);
+    decode.endInput();
+    expect(await decode.ended(), decode.output).toBe(1);
+    expect(decode.output.match(/^\{"error":/gm) ?? []).toHaveLength(errors);
+    expect(decode.output).toContain(`vigie: ${sentence}`);
+  });
+
+  test('a log of which the DBC describes no frame', async () => {
+    const other = car.file(
+      'other.dbc',
+      'VERSION ""\nBU_: ECU\nBO_ 1 OTHER: 8 ECU\n SG_ Other : 0|8@1+ (1,0) [0|0] "" ECU\n',
+    );
+    const { status, stdout, stderr } = await vigie('decode', car.log, '--dbc', other);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`vigie: ${car.log}: none of its 2200 frames is in the DBC`);
   });
 });
 
