@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { DbcFrameReader } from '../adapters/can/dbc/index.ts';
+import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
@@ -31,7 +32,7 @@ export function decodeCommand(): Command {
 
 CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; \
 integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless \
---raw. The format is found by content: candump, Vector ASC and BLF, PEAK TRC, CRTD, GVRET CSV, CANHacker, BusMaster.
+--raw. The format is found by content: ${formatNames()}; each also packed (${packings.join(', ')}).
 
 NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
@@ -39,7 +40,7 @@ degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {comman
 
 Exit status 0, 1 when nothing could be decoded, 2 for files that cannot be read.`,
     )
-    .argument('[log...]', 'log files, .gz too; - reads standard input')
+    .argument('[log...]', 'log files, packed too; - reads standard input')
     .option('--dbc <file...>', 'network descriptions; several add up')
     .option('--obd <file...>', 'OBDb signal sets (signalsets/v3/default.json); several add up')
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')

@@ -44,7 +44,7 @@ export function replayCommand(): Command {
       `Plays CAN logs through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A \
 line per message: {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
     )
-    .argument('<log...>', 'log files in order of time, .gz too; - reads standard input')
+    .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip); - reads standard input')
     .requiredOption('-p, --profile <name-or-path>', 'vehicle profile')
     .option('--dbc <file...>', 'network descriptions beside those the profile names')
     .option('--vin <vin>', 'the car’s identification number', REPLAY_VIN)

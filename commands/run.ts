@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { closeStandardInput } from '../adapters/can/log/index.ts';
+import { closeStandardInput } from '../adapters/can/log/standard-input.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';

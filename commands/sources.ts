@@ -1,5 +1,6 @@
 /** What a configuration says of the inputs, as sources and the way back to the buses. */
-import { CandumpRecorder, LogSource } from '../adapters/can/log/index.ts';
+import { CandumpRecorder } from '../adapters/can/log/recorder.ts';
+import { LogSource } from '../adapters/can/log/source.ts';
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
 import { type IdentifierFilter, SocketCan } from '../adapters/can/socketcan/index.ts';
 import { EARLIEST, type SystemClock } from '../adapters/clock/system.ts';

@@ -20,7 +20,8 @@ export interface ObjectVisitor {
   visit(view: DataView, at: number, size: number, type: number): void;
   /** No more room for what objects yield: stop before the next. */
   readonly full: boolean;
-  fault(message: string): void;
+  /** @param reason the message without what differs from fault to fault */
+  fault(message: string, reason?: string): void;
 }
 
 export class ObjectScanner {
@@ -54,7 +55,10 @@ export class ObjectScanner {
       const type = view.getUint32(pos + 12, true);
       const limit = visitor.limit(type);
       if (size < headerSize || size > (limit === 0 ? largestObject : limit)) {
-        visitor.fault(`an object of type ${type} claims a size of ${size} bytes`);
+        visitor.fault(
+          `an object of type ${type} claims a size of ${size} bytes`,
+          'an object claims an impossible size',
+        );
         this.lost = true;
         pos += 4;
       } else if (limit === 0) {

@@ -32,7 +32,7 @@ export class BlfParser implements LogParser {
 
   constructor(recording: Recording) {
     this.recording = recording;
-    const fault = (message: string) => recording.fault(0, message);
+    const fault = (message: string, reason?: string) => recording.fault(0, message, reason);
     const frames: ObjectVisitor = {
       limit: (type) => (frameTypes.has(type) ? largestFrame : 0),
       visit: (view, at, size, type) => this.frame(view, at, size, type),
@@ -106,11 +106,13 @@ export class BlfParser implements LogParser {
         // What there is of a container that was cut is unpacked as far as it goes.
         plain = inflateSync(packed, { maxOutputLength: largestContainer, finishFlush: constants.Z_SYNC_FLUSH });
       } catch (error) {
-        this.recording.fault(0, `a container cannot be unpacked: ${error instanceof Error ? error.message : error}`);
+        const message = `a container cannot be unpacked: ${error instanceof Error ? error.message : error}`;
+        this.recording.fault(0, message, 'a container cannot be unpacked');
         return;
       }
     } else {
-      this.recording.fault(0, `a container has the unknown compression method ${method}`);
+      const reason = 'a container has an unknown compression method';
+      this.recording.fault(0, `${reason}: ${method}`, reason);
       return;
     }
     const joined = new Uint8Array(this.unpacked.length + plain.length);

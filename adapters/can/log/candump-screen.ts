@@ -13,19 +13,20 @@
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { utc } from './dates.ts';
 import { Fields, isBlank, scaledOf } from './fields.ts';
+import type { Head } from './format.ts';
 import type { Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
 export class CandumpScreenLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
+  /** Time stamps are seconds since the frame before. */
   private readonly relative: boolean;
   private at = 0;
 
-  /** @param relative time stamps are seconds since the frame before. */
-  constructor(recording: Recording, relative: boolean) {
+  constructor(recording: Recording, head: Head) {
     this.recording = recording;
-    this.relative = relative;
+    this.relative = looksRelative(head.lines);
   }
 
   line(bytes: Uint8Array, start: number, end: number): string | undefined {
@@ -98,7 +99,7 @@ function timeOf(bytes: Uint8Array, from: number, to: number): number {
  * Whether time stamps are differences: they never decrease in any other mode, while differences soon do.
  * @param lines the first lines of the file
  */
-export function looksRelative(lines: readonly string[]): boolean {
+function looksRelative(lines: readonly string[]): boolean {
   let before = 0;
   for (const line of lines) {
     const stamp = /^\s*\((\d{1,9}\.\d+)\)/.exec(line)?.[1];

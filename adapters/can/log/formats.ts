@@ -1,17 +1,13 @@
-/** The list of log formats: how each is recognised by its content, and what reads it. */
-import { AscLines } from './asc.ts';
-import { BlfParser } from './blf.ts';
-import { BusmasterLines } from './busmaster.ts';
-import { CandumpParser } from './candump.ts';
-import { CandumpScreenLines, looksRelative } from './candump-screen.ts';
-import { CanHackerLines } from './canhacker.ts';
-import { CrtdLines } from './crtd.ts';
-import { GvretLines } from './gvret.ts';
-import type { LogParser, Recording } from './recording.ts';
-import { type LineParser, TextParser } from './text.ts';
-import { TrcLines } from './trc.ts';
+/**
+ * The list of log formats: how each is recognised by its content, and what reads it. A reader is loaded when a log of
+ * its format is opened: the unit in the car has no use for them.
+ */
+import type { BytesReader, FileReader, Format, Head } from './format.ts';
+import type { Recording } from './recording.ts';
+import type { LineParser } from './text.ts';
 
-export const logFormats = [
+/** Formats whose bytes are read in their order. */
+export const bytesFormats = [
   'candump',
   'candump-screen',
   'asc',
@@ -22,24 +18,15 @@ export const logFormats = [
   'canhacker',
   'busmaster',
 ] as const;
-export type LogFormat = (typeof logFormats)[number];
-
-/** The beginning of a file. */
-export interface Head {
-  /** As Latin-1, so that every byte is a character. */
-  readonly text: string;
-  readonly lines: readonly string[];
-}
-
-interface Format {
-  /** What people call it. */
-  readonly name: string;
-  /** Lines that the format alone can have; a header counts as much as many lines. */
-  score(head: Head): number;
-  create(recording: Recording, head: Head): LogParser;
-}
+/** Formats that are read at any position of a file. */
+export const fileFormats = [] as const;
+export const logFormats = [...bytesFormats, ...fileFormats] as const;
+export type BytesFormat = (typeof bytesFormats)[number];
+export type FileFormat = (typeof fileFormats)[number];
+export type LogFormat = BytesFormat | FileFormat;
 
 const header = 1000;
+const signature = header * header;
 
 /** Counts the lines that match; `marks` are headers. */
 function matching(line: RegExp, marks?: RegExp): (head: Head) => number {
@@ -47,67 +34,106 @@ function matching(line: RegExp, marks?: RegExp): (head: Head) => number {
     lines.reduce((sum, text) => sum + (line.test(text) ? 1 : 0) + (marks?.test(text) === true ? header : 0), 0);
 }
 
-function textual(create: new (recording: Recording) => LineParser): Format['create'] {
-  return (recording) => new TextParser(recording, new create(recording));
+async function textual(
+  load: () => Promise<new (recording: Recording, head: Head) => LineParser>,
+): Promise<BytesReader> {
+  const [{ TextParser }, Lines] = await Promise.all([import('./text.ts'), load()]);
+  return { from: 'bytes', create: (recording, head) => new TextParser(recording, new Lines(recording, head)) };
 }
 
-export const formats: Readonly<Record<LogFormat, Format>> = {
+export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record<FileFormat, Format<FileReader>>> = {
   candump: {
     name: 'candump -l',
+    extensions: ['log'],
+    tools: 'can-utils, python-can, Vigie',
     score: matching(/^\s*\(\d+(\.\d+)?\)\s+\S+\s+[\dA-Fa-f]{3,8}#/),
-    create: (recording) => new CandumpParser(recording),
+    load: async () => {
+      const { CandumpParser } = await import('./candump.ts');
+      return { from: 'bytes', create: (recording) => new CandumpParser(recording) };
+    },
   },
   'candump-screen': {
     name: 'candump on the screen',
+    extensions: ['txt', 'log'],
+    tools: 'can-utils',
     score: matching(/^\s*(\([\d.: -]+\)\s+)?\S+\s+([RT]X [B-] [E-]\s+)?([\dA-F]{3}|[\dA-F]{8})\s+\[\d{1,2}\](\s|$)/i),
-    create: (recording, head) =>
-      new TextParser(recording, new CandumpScreenLines(recording, looksRelative(head.lines))),
+    load: () => textual(async () => (await import('./candump-screen.ts')).CandumpScreenLines),
   },
   asc: {
     name: 'Vector ASC',
+    extensions: ['asc'],
+    tools: 'CANoe, CANalyzer, python-can',
     score: matching(
       /^\s*\d+[.,]\d+\s+(CANFD\s+)?\d+\s+(\S+\s+(Rx|Tx|TxRq)\s|(Rx|Tx)\s+\S+\s|ErrorFrame)/i,
       /^(base (hex|dec)\b|date \S+ |Begin Triggerblock\b)/i,
     ),
-    create: textual(AscLines),
+    load: () => textual(async () => (await import('./asc.ts')).AscLines),
   },
   blf: {
     name: 'Vector BLF',
-    score: ({ text }) => (text.startsWith('LOGG') ? header * header : 0),
-    create: (recording) => new BlfParser(recording),
+    extensions: ['blf'],
+    tools: 'CANoe, CANalyzer, Vector loggers, python-can',
+    score: startsWith('LOGG'),
+    load: async () => {
+      const { BlfParser } = await import('./blf.ts');
+      return { from: 'bytes', create: (recording) => new BlfParser(recording) };
+    },
   },
   trc: {
     name: 'PEAK TRC',
+    extensions: ['trc'],
+    tools: 'PCAN-View, PCAN-Explorer, PCAN-Trace, python-can',
+    note: 'versions 1.0 to 2.1',
     score: matching(
       /^\s*\d+(\)\s+\d+(\.\d+)?\s+(\d+\s+)?([RT]x\s+)?[\dA-F]{4,8}\s+(-\s+)?\d|\s+\d+\.\d+\s+[A-Z]{2}\s+.*\b[RT]x\b)/,
       /^;(\$FILEVERSION=|\s*Start time: |#{20})/,
     ),
-    create: textual(TrcLines),
+    load: () => textual(async () => (await import('./trc.ts')).TrcLines),
   },
   crtd: {
     name: 'CRTD',
+    extensions: ['crtd'],
+    tools: 'OVMS',
     score: matching(/^\d+(\.\d+)?\s+(\d*[RT](11|29)\s+[\dA-F]+|\d*C[A-Z]{2}\b)/i),
-    create: textual(CrtdLines),
+    load: () => textual(async () => (await import('./crtd.ts')).CrtdLines),
   },
   gvret: {
     name: 'GVRET/SavvyCAN CSV',
+    extensions: ['csv'],
+    tools: 'SavvyCAN, GVRET devices',
     score: matching(/^-?\d+,[\dA-F]{1,8},(true|false|[01]),([RT]x,)?\d+,\d{1,2}(,|$)/i, /^Time Stamp,ID,Extended,/i),
-    create: textual(GvretLines),
+    load: () => textual(async () => (await import('./gvret.ts')).GvretLines),
   },
   canhacker: {
     name: 'CANHacker',
+    extensions: ['trc', 'txt'],
+    tools: 'CANHacker, CarBus Analyzer',
     score: matching(
       /^\s*\d+([.,]\d+\s+[\dA-F]{3,8}\s+[0-8](\s+[\dA-F]{2})*\s*$|,\d+\t\d+\t[\dA-F]{4}\t)/i,
       /^(@ TEXT @ \d+ @|Time\s+ID\s+DLC\b|.*CANHacker)/i,
     ),
-    create: textual(CanHackerLines),
+    load: () => textual(async () => (await import('./canhacker.ts')).CanHackerLines),
   },
   busmaster: {
     name: 'BUSMASTER',
+    extensions: ['log'],
+    tools: 'BUSMASTER',
     score: matching(/^\d+:\d+:\d+:\d+\s+[RT]x\s+\d+\s/i, /^-?\*\*\*(BUSMASTER|START DATE AND TIME)/),
-    create: textual(BusmasterLines),
+    load: () => textual(async () => (await import('./busmaster.ts')).BusmasterLines),
   },
 };
+
+/** What any log may be packed in. */
+export const packings = ['.gz', '.zst', '.zip'] as const;
+
+/** The formats by name, for people. */
+export function formatNames(): string {
+  return logFormats.map((format) => formats[format].name).join(', ');
+}
+
+function startsWith(...signatures: readonly string[]): Format['score'] {
+  return ({ text }) => (signatures.some((one) => text.startsWith(one)) ? signature : 0);
+}
 
 /** The head of a file's first bytes. */
 export function headOf(bytes: Uint8Array): Head {
@@ -129,4 +155,28 @@ export function detect(head: Head): LogFormat | undefined {
     }
   }
   return best;
+}
+
+/** What loggers of CSS Electronics wrap MDF4 in: its kind is told by the 15th byte. */
+const wrapped = (kind: number) => (text: string) => text.startsWith('Generic File') && text.charCodeAt(14) === kind;
+
+/** Files that are known and not read, with what to do about them. */
+const unread: readonly (readonly [is: (text: string) => boolean, what: string])[] = [
+  [
+    (text) => /^(MDF {5}|UnFinMF )[23]/.test(text),
+    'this is an MDF file of version 2 or 3, which is not read: convert it to MDF4 (with asammdf, CANape or CANoe)',
+  ],
+  [
+    wrapped(0x11),
+    'this is an encrypted log of a CANedge, which is not read: decrypt it with the tools of CSS Electronics',
+  ],
+  [
+    wrapped(0x22),
+    'this is a compressed log of a CANedge, which is not read: unpack it with the tools of CSS Electronics',
+  ],
+];
+
+/** What a file is that is no log of a known format, for people; undefined when that is not known. */
+export function identify({ text }: Head): string | undefined {
+  return unread.find(([is]) => is(text))?.[1];
 }

@@ -1,20 +1,28 @@
-/** Where a log's bytes come from: a file, standard input, either of them compressed with gzip. */
+/** Where a log's bytes come from: a file or standard input. */
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { VigieError } from '../../../protocol/errors.ts';
 import { openStandardInput } from './standard-input.ts';
-
-const block = 65_536;
 
 export interface ByteInput {
   /** Bytes of the file as it lies on the disk; 0 when that is not known. */
   readonly size: number;
   /** How many of them were read. */
   readonly position: number;
+  /** Set when the bytes end early, by damage of what they are packed in: why. */
+  readonly broken?: string | undefined;
   /** Fills a part of `into`; returns how many bytes, 0 at the end. Throws `input.unreadable`. */
   read(into: Uint8Array): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A file that is read at any position. */
+export interface LogFile {
+  readonly path: string;
+  /** Bytes, as far as it is known. */
+  readonly size: number;
+  /** Fills `into` from a position on; returns how many bytes, fewer only at the end. Throws `input.unreadable`. */
+  read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -22,37 +30,79 @@ export interface ByteInput {
 export async function openInput(path: string): Promise<ByteInput> {
   if (path === '-') return openStandardInput() ?? new StreamInput(process.stdin, 'standard input');
   try {
-    const file = await open(path, 'r');
-    return new FileInput(file, path, (await file.stat()).size);
+    const handle = await open(path, 'r');
+    const stat = await handle.stat();
+    return new FileInput(new DiskFile(handle, path, stat.size), stat.isFile());
   } catch (error) {
     throw unreadable(path, error);
   }
 }
 
-class FileInput implements ByteInput {
+export class DiskFile implements LogFile {
+  readonly path: string;
   readonly size: number;
-  position = 0;
-  private readonly file: FileHandle;
-  private readonly where: string;
+  readonly #handle: FileHandle;
+  readonly #where: string;
 
-  constructor(file: FileHandle, where: string, size: number) {
-    this.file = file;
-    this.where = where;
+  /** @param where what people know it by */
+  constructor(handle: FileHandle, path: string, size: number, where = path) {
+    this.#handle = handle;
+    this.path = path;
     this.size = size;
+    this.#where = where;
   }
 
-  async read(into: Uint8Array): Promise<number> {
+  async read(into: Uint8Array, position: number): Promise<number> {
+    let filled = 0;
+    while (filled < into.length) {
+      const count = await this.readSome(into.subarray(filled), position + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return filled;
+  }
+
+  /** As {@link read}, but less than there is may be given. @param position null: where the read before ended */
+  async readSome(into: Uint8Array, position: number | null): Promise<number> {
     try {
-      const { bytesRead } = await this.file.read(into, 0, into.length);
-      this.position += bytesRead;
-      return bytesRead;
+      return (await this.#handle.read(into, 0, into.length, position)).bytesRead;
     } catch (error) {
-      throw unreadable(this.where, error);
+      throw unreadable(this.#where, error);
     }
   }
 
   close(): Promise<void> {
-    return this.file.close();
+    return this.#handle.close();
+  }
+}
+
+/** A file from its beginning to its end. */
+export class FileInput implements ByteInput {
+  readonly size: number;
+  position = 0;
+  readonly #file: DiskFile;
+  readonly #seekable: boolean;
+
+  /** @param seekable false for what only looks like a file, as a named pipe */
+  constructor(file: DiskFile, seekable: boolean) {
+    this.#file = file;
+    this.#seekable = seekable;
+    this.size = file.size;
+  }
+
+  /** The file, where it can be read at any position. */
+  get file(): LogFile | undefined {
+    return this.#seekable ? this.#file : undefined;
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    const count = await this.#file.readSome(into, null);
+    this.position += count;
+    return count;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
   }
 }
 
@@ -91,59 +141,7 @@ class StreamInput implements ByteInput {
   }
 }
 
-/** Unpacks gzip (RFC 1952), several members included; a file that was cut gives what there is of it. */
-export class GzipInput implements ByteInput {
-  private readonly packed: ByteInput;
-  private readonly plain: StreamInput;
-  /** Set when unpacking ended early. */
-  broken: string | undefined;
-
-  /** @param begun bytes already read from `packed`. */
-  constructor(packed: ByteInput, begun: Uint8Array) {
-    this.packed = packed;
-    const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-    // A failure of either stream ends the iteration over `gunzip`, where it is dealt with.
-    pipeline(Readable.from(blocks(packed, begun), { objectMode: false }), gunzip).catch(() => undefined);
-    this.plain = new StreamInput(gunzip, 'gzip');
-  }
-
-  get size(): number {
-    return this.packed.size;
-  }
-
-  get position(): number {
-    return this.packed.position;
-  }
-
-  async read(into: Uint8Array): Promise<number> {
-    if (this.broken !== undefined) return 0;
-    try {
-      return await this.plain.read(into);
-    } catch (error) {
-      const reason = error instanceof VigieError ? error.cause : error;
-      if (reason instanceof VigieError) throw reason;
-      this.broken = reason instanceof Error ? reason.message : String(reason);
-      return 0;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.plain.close();
-    await this.packed.close();
-  }
-}
-
-async function* blocks(input: ByteInput, begun: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield begun;
-  for (;;) {
-    const bytes = new Uint8Array(block);
-    const count = await input.read(bytes);
-    if (count === 0) return;
-    yield bytes.subarray(0, count);
-  }
-}
-
-function unreadable(where: string, cause: unknown): VigieError {
+export function unreadable(where: string, cause: unknown): VigieError {
   const { code, message = String(cause) } = cause as NodeJS.ErrnoException;
   const reason = reasons[code ?? ''] ?? message;
   return new VigieError('input.unreadable', `cannot be read: ${reason}`, { where, cause });

@@ -1,57 +1,56 @@
-/** Reads a log file of any known format, in one pass and with constant memory. */
-import type { FrameBatch } from '../../../agent/ports.ts';
-import type { Diagnostic } from '../../../protocol/diagnostic.ts';
+/** Opens a log file of any known format, plain or packed; it is read in one pass and with constant memory. */
 import { VigieError } from '../../../protocol/errors.ts';
-import { detect, formats, headOf, type LogFormat, logFormats } from './formats.ts';
-import { type ByteInput, GzipInput, openInput } from './input.ts';
-import { type LogParser, Recording } from './recording.ts';
+import { BytesLog } from './bytes-log.ts';
+import type { FileReader, FormatReader } from './format.ts';
+import { detect, formatNames, formats, headOf, identify, type LogFormat, packings } from './formats.ts';
+import { type ByteInput, FileInput, type LogFile, openInput } from './input.ts';
+import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
+import { Recording } from './recording.ts';
+
+export type { LogOptions, LogReader } from './log-reader.ts';
 
 /** Bytes read at a time, and by which a format is recognised. */
 const chunk = 512 * 1024;
 const headSize = 64 * 1024;
-
-export interface LogReader {
-  /** One of {@link logFormats}. */
-  readonly format: LogFormat;
-  /** Names that {@link FrameBatch.bus} indexes; grows while reading. */
-  readonly buses: readonly string[];
-  /** Bytes of the file as it lies on the disk; 0 for standard input. */
-  readonly size: number;
-  /** Bytes of it that were read, for a progress bar. */
-  readonly position: number;
-  /** Records that could not be read: how many, and the first ten with file and line. */
-  readonly faults: { readonly count: number; readonly first: readonly Diagnostic[] };
-  /**
-   * The frames in the order of the file. The same batch is filled again for each step; its frames are in order of
-   * time only when the log is. Can be iterated once. Throws `input.unreadable` when the file cannot be read any more.
-   */
-  batches(): AsyncIterable<FrameBatch>;
-  close(): Promise<void>;
-}
-
-export interface LogOptions {
-  /** Leaves out recognition by content. */
-  readonly format?: LogFormat;
-  /** Takes all frames as from the bus of this name, whatever the log says. */
-  readonly bus?: string;
-}
+/** Bytes by which packed data are recognised. */
+const magicSize = 4;
+/** A log may be packed and lie in an archive that is packed too. */
+const mostPackings = 3;
 
 /**
- * Opens a log; the format is recognised by content, gzip by its magic number.
+ * Opens a log; the format is recognised by content, and so is what it is packed in.
  * @param path a file, or `-` for standard input
  * Throws `input.unreadable` for a file that cannot be opened or read, `input.malformed` for one that is no log.
  */
 export async function openLog(path: string, options: LogOptions = {}): Promise<LogReader> {
-  const file = path === '-' ? 'standard input' : path;
-  let input = await openInput(path);
+  const where = path === '-' ? 'standard input' : path;
+  return openIn(await openInput(path), new Recording(where, options.bus), options, mostPackings);
+}
+
+/** Opens the log in an input, which is closed when there is none. */
+async function openIn(
+  given: ByteInput,
+  recording: Recording,
+  options: LogOptions,
+  packings: number,
+): Promise<LogReader> {
+  let input = given;
+  const where = recording.file;
   try {
-    let buffer: Uint8Array = new Uint8Array(chunk);
-    let filled = await fill(input, buffer, 0, 2);
-    if (filled >= 2 && buffer[0] === 0x1f && buffer[1] === 0x8b) {
-      input = new GzipInput(input, buffer.slice(0, filled));
-      filled = 0;
+    const buffer: Uint8Array = new Uint8Array(chunk);
+    let filled = await fill(input, buffer, 0, magicSize);
+    for (let left = packings; left > 0; left--) {
+      const packing = packingOf(buffer.subarray(0, filled));
+      if (packing === undefined) break;
+      if (packing === 'zip') {
+        const { openZip } = await import('./zip.ts');
+        const file = await fileOf(input, buffer.slice(0, filled), recording, false);
+        return await openZip(file, recording, (entry) => openIn(entry, recording, options, left - 1));
+      }
+      const { UnpackedInput } = await import('./unpacked.ts');
+      input = new UnpackedInput(packing, input, buffer.slice(0, filled));
+      filled = await fill(input, buffer, 0, magicSize);
     }
-    buffer = buffer.fill(0, filled);
     // What lives must not wait for more than it takes to know the format: a bus may be silent for hours.
     const lives = input.size === 0;
     filled = await fill(
@@ -61,28 +60,65 @@ export async function openLog(path: string, options: LogOptions = {}): Promise<L
       headSize,
       (end) => lives && (options.format !== undefined || recognised(buffer.subarray(0, end))),
     );
+    buffer.fill(0, filled);
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
     const head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
     const format = options.format ?? detect(head);
-    if (format === undefined) {
-      const known = logFormats.map((name) => formats[name].name).join(', ');
-      const broken = input instanceof GzipInput ? input.broken : undefined;
-      const what =
-        broken !== undefined
-          ? `the compressed data are broken (${broken})`
-          : filled === 0
-            ? 'the file is empty'
-            : 'this is no log of a known format';
-      const fix = filled === 0 ? '' : `; known are ${known}, each also compressed with gzip`;
-      throw new VigieError('input.malformed', `${what}${fix}`, { where: file });
-    }
-    const recording = new Recording(file, options.bus);
-    const parser = formats[format].create(recording, head);
-    return new InputReader(format, input, recording, parser, { buffer, from: bom, filled });
+    if (format === undefined) throw unknown(input, filled, identify(head), where);
+    const reader = (await formats[format].load()) as FormatReader;
+    if (reader.from === 'file') return await openFile(format, reader, input, buffer.slice(0, filled), recording);
+    const parser = reader.create(recording, head);
+    return new BytesLog(format, input, recording, parser, { buffer, from: bom, filled });
   } catch (error) {
     await input.close();
     throw error;
   }
+}
+
+async function openFile(
+  format: LogFormat,
+  reader: FileReader,
+  input: ByteInput,
+  begun: Uint8Array,
+  recording: Recording,
+): Promise<LogReader> {
+  const { FileLog } = await import('./file-log.ts');
+  const file = await fileOf(input, begun, recording, reader.byName === true);
+  try {
+    return new FileLog(format, recording, file, await reader.open(file, recording));
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** What an input comes from, when that is a plain file; else a copy of it. */
+async function fileOf(input: ByteInput, begun: Uint8Array, recording: Recording, byName: boolean): Promise<LogFile> {
+  const file = input instanceof FileInput ? input.file : undefined;
+  if (file !== undefined) return file;
+  const { spool } = await import('./spool.ts');
+  const copy = await spool(input, begun, { where: recording.file, byName });
+  if (input.broken !== undefined) recording.brokenPacking(input.broken);
+  await input.close();
+  return copy;
+}
+
+function packingOf(head: Uint8Array): 'gzip' | 'zstd' | 'zip' | undefined {
+  const [a, b, c, d] = head;
+  if (a === 0x1f && b === 0x8b) return 'gzip';
+  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd';
+  // A local file header, or the end of an archive without any entry.
+  if (a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))) return 'zip';
+  return undefined;
+}
+
+function unknown(input: ByteInput, filled: number, known: string | undefined, where: string): VigieError {
+  const malformed = (what: string): VigieError => new VigieError('input.malformed', what, { where });
+  if (input.broken !== undefined) return malformed(`the compressed data are broken (${input.broken})`);
+  if (filled === 0) return malformed('the file is empty');
+  if (known !== undefined) return malformed(known);
+  const list = `${formatNames()}, each also packed (${packings.join(', ')})`;
+  return new UnknownFormat(`this is no log of a known format; known are ${list}`, where);
 }
 
 /** True when whole lines are there and they are of a known format. */
@@ -108,99 +144,4 @@ async function fill(
     end += count;
   }
   return end;
-}
-
-interface Begun {
-  readonly buffer: Uint8Array;
-  readonly from: number;
-  readonly filled: number;
-}
-
-class InputReader implements LogReader {
-  readonly format: LogFormat;
-  private readonly input: ByteInput;
-  private readonly recording: Recording;
-  private readonly parser: LogParser;
-  private begun: Begun | undefined;
-  private closed = false;
-
-  constructor(format: LogFormat, input: ByteInput, recording: Recording, parser: LogParser, begun: Begun) {
-    this.format = format;
-    this.input = input;
-    this.recording = recording;
-    this.parser = parser;
-    this.begun = begun;
-  }
-
-  get buses(): readonly string[] {
-    return this.recording.buses;
-  }
-
-  get size(): number {
-    return this.input.size;
-  }
-
-  get position(): number {
-    return this.input.position;
-  }
-
-  get faults(): LogReader['faults'] {
-    return this.recording.faults;
-  }
-
-  async *batches(): AsyncGenerator<FrameBatch> {
-    const { input, recording, parser, begun } = this;
-    if (begun === undefined) return;
-    this.begun = undefined;
-    const { batch } = recording;
-    let { buffer, from, filled } = begun;
-    let last = false;
-    while (!this.closed) {
-      from = parser.parse(buffer, from, filled, last);
-      if (recording.full) {
-        yield batch;
-        batch.count = 0;
-        continue;
-      }
-      if (last) break;
-      // A source that lives (standard input) must not wait for a full batch, nor for the bus to speak again.
-      if (batch.count > 0 && input.size === 0) {
-        yield batch;
-        batch.count = 0;
-        if (this.closed) return;
-      }
-      // What is left of a record goes to the front; a record larger than the buffer gets one twice as large. The
-      // parsers bound their records, and with them the buffer.
-      if (from === 0 && filled === buffer.length) {
-        const larger = new Uint8Array(buffer.length * 2);
-        larger.set(buffer);
-        buffer = larger;
-      } else {
-        buffer.copyWithin(0, from, filled);
-        filled -= from;
-        from = 0;
-      }
-      let count: number;
-      try {
-        count = await input.read(buffer.subarray(filled));
-      } catch (error) {
-        if (this.closed) return;
-        if (batch.count > 0) yield batch;
-        throw error;
-      }
-      filled += count;
-      last = count === 0;
-    }
-    if (input instanceof GzipInput && input.broken !== undefined) {
-      recording.fault(0, `the compressed data are broken: ${input.broken}`);
-    }
-    if (batch.count > 0 && !this.closed) yield batch;
-    batch.count = 0;
-  }
-
-  async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    await this.input.close();
-  }
 }

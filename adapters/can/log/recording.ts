@@ -18,6 +18,18 @@ const longest = 64;
  */
 export const busError = (ERROR | 0x80) >>> 0;
 
+/** CAN frames, or lines that should have been ones, that were left out for one reason. */
+export interface LeftOut {
+  readonly reason: string;
+  count: number;
+  /** The first of them. */
+  readonly example: Diagnostic;
+}
+
+/** Different reasons that are counted apart; those of a file of random bytes are many. */
+const mostReasons = 100;
+const otherReasons = 'other reasons';
+
 /** A consumer of a file's bytes that fills a batch. Never throws on bad content: it reports a fault and goes on. */
 export interface LogParser {
   /**
@@ -34,7 +46,12 @@ export class Recording {
   /** Names met in the log, as bytes; in the order of {@link buses} unless all frames go to one bus. */
   readonly names: Uint8Array[] = [];
   readonly faults: { count: number; readonly first: Diagnostic[] } = { count: 0, first: [] };
-  readonly file: string;
+  /** {@link faults} again, counted by reason. */
+  readonly leftOut: Map<string, LeftOut> = new Map();
+  /** What holds no CAN data or remote frame that could be lost: comments, events, frames of other buses; by kind. */
+  readonly passedOver: Map<string, number> = new Map();
+  /** As diagnostics name it; for an entry of an archive, the archive and the entry. */
+  file: string;
   /** All frames go to this bus, whatever the log says. */
   readonly only: string | undefined;
   /** Scratch for the payload of the frame being parsed. */
@@ -51,11 +68,31 @@ export class Recording {
     return this.batch.count >= batchCapacity;
   }
 
-  /** Counts a fault. `line` is 1-based; 0 when the log has no lines. */
-  fault(line: number, message: string): void {
-    const { faults } = this;
-    faults.count++;
-    if (faults.first.length < faultsKept) faults.first.push({ file: this.file, line, severity: 'error', message });
+  /**
+   * Counts a fault.
+   * @param line 1-based; 0 when the log has no lines
+   * @param reason the message without what differs from fault to fault
+   * @param count frames that are lost by it
+   */
+  fault(line: number, message: string, reason = message, count = 1): void {
+    const { faults, leftOut } = this;
+    const diagnostic: Diagnostic = { file: this.file, line, severity: 'error', message };
+    faults.count += count;
+    if (faults.first.length < faultsKept) faults.first.push(diagnostic);
+    const name = leftOut.has(reason) || leftOut.size < mostReasons ? reason : otherReasons;
+    const same = leftOut.get(name);
+    if (same === undefined) leftOut.set(name, { reason: name, count, example: diagnostic });
+    else same.count += count;
+  }
+
+  /** Counts that what the log is packed in ends early. */
+  brokenPacking(why: string): void {
+    this.fault(0, `the compressed data are broken: ${why}`, 'the compressed data are broken');
+  }
+
+  /** Counts what is no CAN data or remote frame, by kind in the plural: `comments`, `LIN frames`. */
+  passOver(kind: string, count = 1): void {
+    this.passedOver.set(kind, (this.passedOver.get(kind) ?? 0) + count);
   }
 
   /** Index of the bus called `name`; -1 when 256 others were named before, which is all a batch can tell apart. */

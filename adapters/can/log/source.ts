@@ -4,7 +4,7 @@
  */
 import { type Clock, type FrameBatch, type FrameSource, SENT } from '../../../agent/ports.ts';
 import { slice } from '../frames.ts';
-import { type LogOptions, type LogReader, openLog } from './reader.ts';
+import type { LogOptions, LogReader } from './log-reader.ts';
 
 export interface PlayOptions extends LogOptions {
   readonly clock: Clock;
@@ -44,7 +44,8 @@ export class LogSource implements FrameSource {
 
   /** @param path a file, opened anew for every round */
   constructor(path: string, options: PlayOptions) {
-    this.open = () => openLog(path, options);
+    // Loaded only when a log is played: most units have live buses.
+    this.open = async () => (await import('./reader.ts')).openLog(path, options);
     this.clock = options.clock;
     this.speed = options.speed ?? 1;
     this.loop = options.loop ?? false;

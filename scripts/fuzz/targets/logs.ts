@@ -1,7 +1,8 @@
-/** The nine formats of log files. A log must read the same however its bytes come in pieces. */
+/** The formats of log files that are read as their bytes come. A log must read the same however its bytes come in pieces. */
 
 import { append, createBatch } from '../../../adapters/can/frames.ts';
-import { formats, type Head, headOf, type LogFormat, logFormats } from '../../../adapters/can/log/formats.ts';
+import type { BytesReader, Head } from '../../../adapters/can/log/format.ts';
+import { type BytesFormat, bytesFormats, formats, headOf } from '../../../adapters/can/log/formats.ts';
 import { Recording } from '../../../adapters/can/log/recording.ts';
 import { formatCandump } from '../../../adapters/can/log/writer.ts';
 import { BIT_RATE_SWITCH, ERROR, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
@@ -34,7 +35,11 @@ export function candump(): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-const seeds: Readonly<Record<LogFormat, () => Uint8Array[]>> = {
+const readers = new Map(
+  await Promise.all(bytesFormats.map(async (format) => [format, await formats[format].load()] as const)),
+);
+
+const seeds: Readonly<Record<BytesFormat, () => Uint8Array[]>> = {
   candump: () => texts(candump(), candump().repeat(3), '(166) vcan0 21A#FE\n(166.5) slcan-1 21a#fe36 T\n'),
   'candump-screen': () =>
     texts(
@@ -68,7 +73,7 @@ const seeds: Readonly<Record<LogFormat, () => Uint8Array[]>> = {
     ),
 };
 
-const words: Readonly<Record<LogFormat, readonly string[]>> = {
+const words: Readonly<Record<BytesFormat, readonly string[]>> = {
   candump: ['(', ')', '#', '##', '#R', '_9', ' T', ' R', '.', 'can0', '20000080#', '\r\n'],
   'candump-screen': ['[', ']', '[64]', 'remote request', 'ERRORFRAME', ' RX B E ', ' (', '\r\n'],
   asc: ['CANFD', 'ErrorFrame', 'Rx', 'Tx', 'TxRq', ' d ', ' r ', 'x', 'base dec', 'timestamps relative', 'am', ','],
@@ -89,9 +94,9 @@ interface Read {
 }
 
 /** Reads a log whose bytes come in pieces that end at `cuts`, ascending. */
-function read(format: LogFormat, head: Head, input: Uint8Array, cuts: readonly number[]): Read {
+function read(format: BytesFormat, head: Head, input: Uint8Array, cuts: readonly number[]): Read {
   const recording = new Recording('fuzz');
-  const parser = formats[format].create(recording, head);
+  const parser = (readers.get(format) as BytesReader).create(recording, head);
   const { batch } = recording;
   let count = 0;
   let digest = 0;
@@ -128,7 +133,7 @@ function read(format: LogFormat, head: Head, input: Uint8Array, cuts: readonly n
   return { frames: count, faults: recording.faults.count, digest };
 }
 
-function target(format: LogFormat): FuzzTarget {
+function target(format: BytesFormat): FuzzTarget {
   return {
     name: `log-${format}`,
     seeds: seeds[format],
@@ -148,9 +153,9 @@ function target(format: LogFormat): FuzzTarget {
   };
 }
 
-export const logTargets: readonly FuzzTarget[] = logFormats.map(target);
+export const logTargets: readonly FuzzTarget[] = bytesFormats.map(target);
 
 /** Seeds of every format, for whoever takes files without being told what they are. */
 export function anyLog(): Uint8Array[] {
-  return logFormats.flatMap((format) => seeds[format]().slice(0, 1));
+  return bytesFormats.flatMap((format) => seeds[format]().slice(0, 1));
 }

@@ -1,7 +1,7 @@
 /** A BLF file whose bytes come in pieces: what is said of it does not depend on where they are cut. */
 import { describe, expect, it } from 'vitest';
-import { formats, headOf } from '../../../../adapters/can/log/formats.ts';
 import { Recording } from '../../../../adapters/can/log/recording.ts';
+import { parserOf } from './frames.ts';
 import { blf } from './writers.ts';
 
 const frames = Array.from({ length: 3 }, (_, i) => ({
@@ -15,7 +15,7 @@ const frames = Array.from({ length: 3 }, (_, i) => ({
 
 function read(bytes: Uint8Array, cut: number): { frames: number; faults: readonly string[] } {
   const recording = new Recording('log.blf');
-  const parser = formats.blf.create(recording, headOf(bytes));
+  const parser = parserOf('blf', recording, bytes);
   const from = parser.parse(bytes, 0, cut, false);
   parser.parse(bytes, from, bytes.length, true);
   return { frames: recording.batch.count, faults: recording.faults.first.map(({ message }) => message) };

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
+import type { BytesReader } from '../../../../adapters/can/log/format.ts';
+import { type BytesFormat, bytesFormats, formats, headOf } from '../../../../adapters/can/log/formats.ts';
 import { type LogOptions, openLog } from '../../../../adapters/can/log/index.ts';
+import type { LogParser, Recording } from '../../../../adapters/can/log/recording.ts';
 import { BIT_RATE_SWITCH, ERROR_STATE, EXTENDED, FD, type FrameBatch, REMOTE, SENT } from '../../../../agent/ports.ts';
 
 export interface Frame {
@@ -52,6 +55,15 @@ export async function readLog(path: string, options?: LogOptions): Promise<Read>
   } finally {
     await log.close();
   }
+}
+
+const readers = new Map(
+  await Promise.all(bytesFormats.map(async (format) => [format, await formats[format].load()] as const)),
+);
+
+/** What parses the bytes of a log. @param begun its first bytes */
+export function parserOf(format: BytesFormat, recording: Recording, begun: Uint8Array): LogParser {
+  return (readers.get(format) as BytesReader).create(recording, headOf(begun));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-log-'));

@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formats, headOf } from '../../../../adapters/can/log/formats.ts';
-import { type LogFormat, logFormats, openLog } from '../../../../adapters/can/log/index.ts';
+import { type BytesFormat, bytesFormats } from '../../../../adapters/can/log/formats.ts';
+import { openLog } from '../../../../adapters/can/log/index.ts';
 import { Recording } from '../../../../adapters/can/log/recording.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
-import { anyFrames, type Frame, fileOf, framesOf, readText } from './frames.ts';
+import { anyFrames, type Frame, fileOf, framesOf, parserOf, readText } from './frames.ts';
 import { asc, blf, crtd, gvret, trc } from './writers.ts';
 
 const [frames] = fc.sample(anyFrames({ fd: true, remote: true, sent: true }), { numRuns: 1, seed: 5 }) as [Frame[]];
 const [plain] = fc.sample(anyFrames({ fd: false, remote: false, sent: true }), { numRuns: 1, seed: 6 }) as [Frame[]];
 
-const samples: Readonly<Record<LogFormat, Uint8Array>> = {
+const samples: Readonly<Record<BytesFormat, Uint8Array>> = {
   candump: Buffer.from('(1.500000) can0 123#1122\n(2) can1 12345678##311\n(3.0) can1 7FF#R4\n'.repeat(20)),
   'candump-screen': Buffer.from(' (1.500000)  can0  123   [2]  11 22\n  can1  12345678  [03]  11 22 33\n'.repeat(20)),
   asc: Buffer.from(asc(frames, 'hex', 'absolute')),
@@ -28,9 +28,9 @@ const samples: Readonly<Record<LogFormat, Uint8Array>> = {
 };
 
 /** Parses bytes that come in pieces of `size`, as from a slow pipe; checks that the parser goes on. */
-function parsed(format: LogFormat, bytes: Uint8Array, size: number): { frames: Frame[]; faults: number } {
+function parsed(format: BytesFormat, bytes: Uint8Array, size: number): { frames: Frame[]; faults: number } {
   const recording = new Recording('log');
-  const parser = formats[format].create(recording, headOf(bytes.subarray(0, 4096)));
+  const parser = parserOf(format, recording, bytes.subarray(0, 4096));
   const result: Frame[] = [];
   let pos = 0;
   let end = 0;
@@ -50,7 +50,7 @@ function parsed(format: LogFormat, bytes: Uint8Array, size: number): { frames: F
   return { frames: result, faults: recording.faults.count };
 }
 
-describe.each(logFormats)('%s', (format) => {
+describe.each(bytesFormats)('%s', (format) => {
   const bytes = samples[format];
   const whole = parsed(format, bytes, bytes.length);
 
@@ -170,7 +170,7 @@ describe('openLog', () => {
 describe('memory', () => {
   it('a line without end is passed over piece by piece', () => {
     const recording = new Recording('log');
-    const parser = formats.candump.create(recording, headOf(new Uint8Array(0)));
+    const parser = parserOf('candump', recording, new Uint8Array(0));
     const piece = new Uint8Array(1 << 20).fill(48);
     const line = Buffer.from('\n(1.0) can0 123#11\n');
     for (let i = 0; i < 1024; i++) expect(parser.parse(piece, 0, piece.length, false)).toBe(piece.length);

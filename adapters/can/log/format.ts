@@ -1,0 +1,50 @@
+/** What a format of logs consists of: how it is recognised, what reads it, and what people are told of it. */
+import type { LogFile } from './input.ts';
+import type { LogParser, Recording } from './recording.ts';
+
+/** The beginning of a file. */
+export interface Head {
+  /** As Latin-1, so that every byte is a character. */
+  readonly text: string;
+  readonly lines: readonly string[];
+}
+
+/** What reads a format. */
+export type FormatReader = BytesReader | FileReader;
+
+/** Reads bytes in the order in which they come, from a pipe as well. */
+export interface BytesReader {
+  readonly from: 'bytes';
+  create(recording: Recording, head: Head): LogParser;
+}
+
+/** Reads a file at any position; what comes from a pipe or compressed is copied to a file before. */
+export interface FileReader {
+  readonly from: 'file';
+  /** It opens the file by its name, not by what is open already. */
+  readonly byName?: boolean;
+  /** Throws `input.malformed` for a file without any frames that it could give. */
+  open(file: LogFile, recording: Recording): Promise<FrameFile>;
+}
+
+/** An open file of frames. */
+export interface FrameFile {
+  /** Bytes of the file that were read, for a progress bar. */
+  readonly position: number;
+  /** Adds frames to the recording's batch until it is full or no more come; false at the end. */
+  fill(): Promise<boolean>;
+  close(): void;
+}
+
+export interface Format<Reader extends FormatReader = FormatReader> {
+  /** What people call it. */
+  readonly name: string;
+  readonly extensions: readonly string[];
+  /** Programs and devices that write it. */
+  readonly tools: string;
+  /** What is read of it, where that is not all. */
+  readonly note?: string;
+  /** Lines that the format alone can have; a header counts as much as many lines. */
+  score(head: Head): number;
+  load(): Promise<Reader>;
+}

@@ -1,0 +1,18 @@
+/** Node without a part that a format needs. A file of its own, for it loads the readers anew. */
+import { zstdCompressSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { fileOf } from './frames.ts';
+
+test('where Node has no zstd, one line says so', async () => {
+  vi.resetModules();
+  vi.doMock('node:zlib', async (original) => ({ ...(await original<object>()), createZstdDecompress: undefined }));
+  try {
+    const older = await import('../../../../adapters/can/log/index.ts');
+    await expect(older.openLog(fileOf(zstdCompressSync('(1.0) can0 123#11\n')))).rejects.toThrow(
+      /zstd, which Node \S+ cannot unpack: use Node 22\.15 or newer, or unpack it \(zstd -d\)$/,
+    );
+  } finally {
+    vi.doUnmock('node:zlib');
+    vi.resetModules();
+  }
+});

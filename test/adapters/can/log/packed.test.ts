@@ -1,0 +1,220 @@
+/** Logs that are packed: gzip, zstd, zip. */
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { openLog } from '../../../../adapters/can/log/index.ts';
+import { UnpackedInput } from '../../../../adapters/can/log/unpacked.ts';
+import { fileOf, type Read, readLog, readText } from './frames.ts';
+import { blf } from './writers.ts';
+import { type Packed, zip } from './zip-writer.ts';
+
+const foreign = join(dirname(fileURLToPath(import.meta.url)), 'foreign');
+const line = '(1.000000) can0 123#0011223344556677\n';
+const text = Buffer.from(line.repeat(20_000));
+
+/** A log of lines that differ, so that packing does not make next to nothing of them. */
+const lines = Array.from(
+  { length: 300 },
+  (_, i) => `(${i}.${String((i * 7919) % 1e6).padStart(6, '0')}) can0 123#${i % 10}0\n`,
+);
+const small = Buffer.from(lines.join(''));
+
+const packings = [
+  ['gzip', (bytes: Uint8Array) => gzipSync(bytes)],
+  ['zstd', (bytes: Uint8Array) => zstdCompressSync(bytes)],
+] as const;
+
+describe.each(packings)('%s', (_, pack) => {
+  test('a packed log gives the same frames as the plain one', async () => {
+    const plain = await readText(small);
+    expect(await readText(pack(small))).toMatchObject({ format: 'candump', frames: plain.frames, faults: 0 });
+  });
+
+  test('several packed parts in one file are read one after the other', async () => {
+    const packed = pack(text);
+    const read = await readText(Buffer.concat([packed, packed, pack(small)]));
+    expect(read).toMatchObject({ faults: 0 });
+    expect(read.frames).toHaveLength(40_300);
+  });
+
+  test('cut anywhere, gives the frames before the cut and says that it is cut', async () => {
+    const packed = pack(small);
+    const { frames } = await readText(small);
+    for (let cut = 5; cut < packed.length; cut += 1 + (cut >> 6)) {
+      const read = await readText(packed.subarray(0, cut)).catch((error: Error) => error.message);
+      if (typeof read === 'string') expect(read).toContain('the compressed data are broken (unexpected end of file)');
+      else {
+        const sure = read.frames.slice(0, Math.max(0, read.frames.length - 1));
+        expect(sure).toEqual(frames.slice(0, sure.length));
+        expect(read.messages.at(-1)).toBe('0: the compressed data are broken: unexpected end of file');
+      }
+    }
+  });
+
+  test('of a file that is damaged in the middle, gives what comes before', async () => {
+    const half = pack(text);
+    const packed = Buffer.concat([half, half]);
+    packed.fill(0xff, half.length + 20, half.length + 60);
+    const read = await readText(packed);
+    // zlib keeps what it was about to give when it fails, 16 KiB at most.
+    expect(read.frames.length).toBeGreaterThanOrEqual(20_000 - 16_384 / line.length);
+    expect(read.messages.at(-1)).toMatch(/^0: the compressed data are broken: /);
+  });
+
+  test('a file that unpacks to far more than its size is not read to its end', { timeout: 120_000 }, async () => {
+    // 3 GiB of the same: no recording packs to a thousandth.
+    const part = pack(Buffer.alloc(256 * 1024 * 1024, line));
+    const input = new UnpackedInput(_, {
+      size: 12 * part.length,
+      position: 0,
+      close: async () => undefined,
+      read: repeated(part, 12),
+    });
+    const into = new Uint8Array(1 << 20);
+    let total = 0;
+    for (let count = await input.read(into); count > 0; count = await input.read(into)) total += count;
+    await input.close();
+    expect(input.broken).toBe('they unpack to more than 250 times their size');
+    expect(total).toBeLessThan(1.2 * 1024 ** 3);
+  });
+});
+
+test('a log packed twice is read', async () => {
+  expect((await readText(gzipSync(zstdCompressSync(small)))).frames).toHaveLength(300);
+});
+
+describe('zip', () => {
+  const drive: Packed = { name: 'drive.log', data: small };
+
+  test.each([
+    ['deflated', drive],
+    ['stored', { ...drive, method: 'stored' }],
+    ['zstd', { ...drive, method: 'zstd' }],
+    ['with sizes of 64 bits', { ...drive, zip64: true }],
+  ] as const)('a %s entry gives the frames of its file', async (_, entry) => {
+    const plain = await readText(small);
+    for (const comment of ['', 'a comment that ends the archive']) {
+      const read = await readText(zip([entry], comment));
+      expect(read).toMatchObject({ format: 'candump', frames: plain.frames, faults: 0 });
+    }
+  });
+
+  test('several recordings of several formats are read in the order of their names', async () => {
+    const frame = { at: 1_436_509_052_000, id: 0x7ff, bus: 'can1', flags: 0, length: 1, data: 'aa' };
+    const entries = [
+      { name: 'day10.blf', data: blf([frame], 100, true) },
+      { name: 'day2.log', data: Buffer.from('(2.0) can0 002#02\n') },
+      { name: 'day3.log.gz', data: gzipSync('(3.0) can0 003#03\n') },
+      { name: 'car.dbc', data: Buffer.from('VERSION ""\n') },
+      { name: 'empty/', data: Buffer.alloc(0) },
+    ];
+    const log = await openLog(fileOf(zip(entries)));
+    const ids: number[] = [];
+    for await (const batch of log.batches()) ids.push(...batch.id.subarray(0, batch.count));
+    expect(ids).toEqual([2, 3, 0x7ff]);
+    expect(log).toMatchObject({ format: 'candump', frames: 3, buses: ['can0', 'can1'], faults: { count: 0 } });
+    expect(log.passedOver).toEqual(new Map([['other files in the archive', 1]]));
+    expect(log.position).toBe(log.size);
+    await log.close();
+  });
+
+  test('diagnostics name the entry', async () => {
+    const log = await openLog(
+      fileOf(zip([drive, { name: 'later.log', data: Buffer.from('(1.0) can0 1#1\n(1.0) can0 123#1\n') }])),
+    );
+    for await (const _ of log.batches());
+    expect(log.faults.first[0]).toMatchObject({ file: expect.stringMatching(/\/later\.log$/), line: 1 });
+    await log.close();
+  });
+
+  test.each([
+    [
+      'encrypted',
+      [{ ...drive, encrypted: true }],
+      /drive\.log in the zip archive is encrypted: unpack it with its password/,
+    ],
+    ['of other files', [{ name: 'a.txt', data: Buffer.from('hello\n') }], /no log of a known format: it has a\.txt$/],
+    ['empty', [], /no log of a known format: it is empty$/],
+    [
+      'that claims terabytes',
+      [{ ...drive, claimed: 2e12, zip64: true }],
+      /says that it unpacks from \d+ to 2000000000000 bytes/,
+    ],
+  ] as const)('an archive %s gets a clear error', async (_, entries, message) => {
+    await expect(openLog(fileOf(zip(entries)))).rejects.toThrow(message);
+  });
+
+  test('an entry packed by an unknown method is stated, and the others are read', async () => {
+    const read = await readText(zip([{ ...drive, name: 'a.log', method: 'bzip2' }, drive]));
+    expect(read.frames).toHaveLength(300);
+    expect(read.messages).toEqual(['0: it is packed by method 12, which is not read: pack it with deflate']);
+  });
+
+  test.each([
+    ['a wrong checksum', { ...drive, crc: 1 }, 'the checksum is another one'],
+    [
+      'fewer bytes than the archive says',
+      { ...drive, claimed: small.length + 1 },
+      `there are ${small.length} of ${small.length + 1} bytes`,
+    ],
+    [
+      'more bytes than the archive says',
+      { ...drive, claimed: small.length - 1 },
+      `there are more than the ${small.length - 1} bytes that the archive says`,
+    ],
+  ] as const)('%s is stated', async (_, entry, reason) => {
+    const read = await readText(zip([entry]));
+    expect(read.frames.length).toBeGreaterThan(290);
+    expect(read.messages.at(-1)).toBe(`0: the compressed data are broken: ${reason}`);
+  });
+
+  test('cut anywhere, gets a clear error', async () => {
+    const archive = zip([drive, { ...drive, name: 'b.log', zip64: true }]);
+    for (let cut = 4; cut < archive.length; cut += 1 + (cut >> 5)) {
+      await expect(openLog(fileOf(archive.subarray(0, cut)))).rejects.toMatchObject({ code: 'input.malformed' });
+    }
+  });
+
+  test('from a pipe, gives the same frames', async () => {
+    const archive = fileOf(zip([drive]));
+    const pipe = `${archive}-pipe`;
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', ['-c', `cat '${archive}' > '${pipe}'`]);
+    const read = await readLog(pipe);
+    expect(read).toMatchObject({ format: 'candump', frames: (await readText(small)).frames, faults: 0 });
+    expect(writer.exitCode ?? 0).toBe(0);
+  });
+});
+
+describe('files that other programs packed', () => {
+  const read = (name: string): Promise<Read> => readLog(join(foreign, name));
+
+  test('zstd, one frame and two', async () => {
+    const [drive, other] = [await read('drive.log'), await read('other.log')];
+    expect((await read('drive.log.zst')).frames).toEqual(drive.frames);
+    expect((await read('two-frames.zst')).frames).toEqual([...drive.frames, ...other.frames]);
+  });
+
+  test('Info-ZIP, with several entries, streamed with zip64, and encrypted', async () => {
+    const [drive, other] = [await read('drive.log'), await read('other.log')];
+    expect(await read('drive.zip')).toMatchObject({ frames: [...drive.frames, ...other.frames], faults: 0 });
+    expect(await read('streamed.zip')).toMatchObject({ frames: drive.frames, faults: 0 });
+    await expect(read('encrypted.zip')).rejects.toThrow(/drive\.log in the zip archive is encrypted/);
+    expect(readFileSync(join(foreign, 'streamed.zip')).readUInt16LE(4)).toBe(45);
+  });
+});
+
+/** Gives the same bytes so many times. */
+function repeated(bytes: Uint8Array, times: number): (into: Uint8Array) => Promise<number> {
+  let at = 0;
+  return async (into) => {
+    const from = at % bytes.length;
+    const part = at === times * bytes.length ? new Uint8Array(0) : bytes.subarray(from, from + into.length);
+    into.set(part);
+    at += part.length;
+    return part.length;
+  };
+}

@@ -1,0 +1,55 @@
+/** Which modules the unit in the car loads, as Node loads them. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { logFormats } from '../../adapters/can/log/formats.ts';
+import { VigieProcess } from '../rig/bench.ts';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'vigie-loaded-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Names of the files of adapters/can/log that `vigie run` has loaded when it is ready. */
+async function loadedWith(input: string): Promise<string[]> {
+  const list = join(folder, `${input.replace(/\W/g, '')}.txt`);
+  const configuration = join(folder, 'vigie.yaml');
+  writeFileSync(list, '');
+  writeFileSync(
+    configuration,
+    `configuration: 1\nvin: VF3VGELDED0000001\nprofile: bench\ndata: .\ncan: [${input}]\nmqtt: { url: 'mqtt://127.0.0.1:1' }\n`,
+  );
+  const hook = `import { registerHooks } from 'node:module'; import { appendFileSync } from 'node:fs';
+    registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(list)}, url + '\\n'); return next(url, context); } });`;
+  const unit = new VigieProcess(
+    [main, 'run', '-c', configuration],
+    `--import=data:text/javascript,${encodeURIComponent(hook)}`,
+  );
+  try {
+    await unit.says('ready:');
+  } finally {
+    await unit.end('SIGTERM');
+  }
+  const urls = readFileSync(list, 'utf8').split('\n');
+  expect(urls.some((url) => url.endsWith('/commands/run.ts'))).toBe(true);
+  return urls.filter((url) => url.includes('/adapters/can/log/')).map((url) => basename(url, '.ts'));
+}
+
+test('a unit on a live bus loads nothing that reads logs', async () => {
+  const loaded = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  expect(loaded).toEqual(expect.arrayContaining(['source']));
+  for (const module of ['reader', 'formats', 'input', 'unpacked', 'zip', ...logFormats]) {
+    expect(loaded).not.toContain(module);
+  }
+});
+
+test('a unit that plays a log loads the reader of its format and no other', async () => {
+  const log = join(folder, 'drive.log');
+  writeFileSync(log, '(1.0) can0 123#11\n');
+  const loaded = await loadedWith(`{ bus: body, log: ${log} }`);
+  expect(loaded).toEqual(expect.arrayContaining(['reader', 'formats', 'candump']));
+  for (const module of ['unpacked', 'zip', 'spool', 'file-log', ...logFormats.filter((name) => name !== 'candump')]) {
+    expect(loaded).not.toContain(module);
+  }
+});
