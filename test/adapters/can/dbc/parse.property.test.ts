@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDbc } from '../../../../adapters/can/dbc/index.ts';
@@ -87,23 +88,31 @@ test.each([
   check(new TextEncoder().encode(`BO_ 1 M: 8 A\n${piece.repeat(Math.ceil(1e6 / piece.length))};"`));
 });
 
-describeShared('damaged real files', () => {
+function survivesDamage(path: string): void {
+  const whole = readFileSync(path);
+  const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(40), fc.uint8Array({ maxLength: 6 })), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(damage, (cuts) => {
+      let bytes = Uint8Array.from(whole);
+      for (const [at, remove, insert] of cuts) {
+        const from = Math.min(at, bytes.length);
+        bytes = Uint8Array.from([...bytes.subarray(0, from), ...insert, ...bytes.subarray(from + remove)]);
+      }
+      check(bytes);
+    }),
+    { numRuns: 150 },
+  );
+}
+
+test.each(['long-names.dbc', 'multiplexed-cascaded.dbc', 'unusual.dbc'])('damaged files load: %s', (name) => {
+  survivesDamage(fileURLToPath(new URL(`../../../golden/dbc/${name}`, import.meta.url)));
+});
+
+describeShared('damaged files beside the project load', () => {
   test.each(['cantools/foobar.dbc', 'cantools/multiplex_2.dbc', 'css/gnss.dbc'])('%s', (name) => {
-    const whole = readFileSync(join(sharedData, 'dbc', name));
-    const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(40), fc.uint8Array({ maxLength: 6 })), {
-      minLength: 1,
-      maxLength: 8,
-    });
-    fc.assert(
-      fc.property(damage, (cuts) => {
-        let bytes = Uint8Array.from(whole);
-        for (const [at, remove, insert] of cuts) {
-          const from = Math.min(at, bytes.length);
-          bytes = Uint8Array.from([...bytes.subarray(0, from), ...insert, ...bytes.subarray(from + remove)]);
-        }
-        check(bytes);
-      }),
-      { numRuns: 150 },
-    );
+    survivesDamage(join(sharedData, 'dbc', name));
   });
 });
