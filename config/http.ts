@@ -65,6 +65,16 @@ export const httpSchema = closed(
       expected: 'an address and a port, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8443',
     }),
     url: Type.Optional(https('How it is reached from outside, for links', 'an address such as https://car.example')),
+    hosts: Type.Optional(
+      listOf(
+        line('A name or an address of this server', {
+          pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$',
+          expected: 'a name or an address without a port, such as car.local, 203.0.113.7 or [2001:db8::7]',
+        }),
+        1,
+        'What clients may call this server, beside the address that they reach and the names in its certificate',
+      ),
+    ),
     tls: Type.Optional(
       closed(
         {
@@ -122,6 +132,8 @@ export interface HttpConfiguration {
   /** 0: any free one. */
   readonly port: number;
   readonly url?: string;
+  /** Names and addresses beside those that the server has by itself. */
+  readonly hosts?: readonly string[];
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
   /** At least one of both sides is there. */
   readonly fleet?: readonly FleetUserConfiguration[];
@@ -148,6 +160,7 @@ export function readHttp(
     host,
     port,
     ...(input.url === undefined ? {} : { url: input.url.replace(/\/$/, '') }),
+    ...(input.hosts === undefined ? {} : { hosts: input.hosts }),
     ...(tls === undefined ? {} : { tls }),
     ...(fleet === undefined ? {} : { fleet }),
     ...(users === undefined ? {} : { user: users }),

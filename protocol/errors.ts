@@ -58,6 +58,11 @@ export const errors = {
   'request.method': { meaning: 'the address does not take this method', http: 40500, retriable: false },
   'request.notAcceptable': { meaning: 'no media type of the answer is acceptable', http: 40600, retriable: false },
   'request.media': { meaning: 'the body is of a media type that is not taken', http: 41500, retriable: false },
+  'request.misdirected': {
+    meaning: 'the request is for a host that this server is not',
+    http: 42100,
+    retriable: false,
+  },
   'request.rate': { meaning: 'more requests than the caller may make', http: 42900, retriable: true },
   internal: { meaning: 'a fault of the agent itself', http: 50000, retriable: true },
   'link.lost': { meaning: 'the connection ended before the broker acknowledged', http: 50301, retriable: true },

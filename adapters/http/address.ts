@@ -17,6 +17,13 @@ export function targetOf(address: string): Target {
   return question < 0 ? { path: rest, query: '' } : { path: rest.slice(0, question), query: rest.slice(question + 1) };
 }
 
+/** Name and port in an address. */
+export function authorityOf(address: string): string {
+  const start = address.indexOf('//') + 2;
+  const end = address.indexOf('/', start);
+  return address.slice(start, end < 0 ? undefined : end);
+}
+
 /** The side whose form a refusal has, whether or not there is anything at the path. */
 export function sideOf(path: string): Side {
   if (path.startsWith(`${bases.user}/`) || path === bases.user) return 'user';

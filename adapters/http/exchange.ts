@@ -4,7 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
-import { sideOf, type Target, targetOf } from './address.ts';
+import { authorityOf, sideOf, type Target, targetOf } from './address.ts';
 import type { Caller } from './call.ts';
 
 /** A request on its way to its answer, and what became known of it on the way. */
@@ -43,19 +43,27 @@ const transport = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** `address`: the whole URL of the request; `asked`: the id that the caller gave the request, which has to be a UUID. */
-export function openExchange(address: string, asked: string | undefined, now: number): Exchange {
+export interface Opening {
+  /** The whole URL of the request. */
+  readonly address: string;
+  /** Whether it came over TLS: the address may say what it likes. */
+  readonly secure: boolean;
+  /** The id that the caller gave the request, which has to be a UUID. */
+  readonly asked: string | undefined;
+  /** UTC ms. */
+  readonly now: number;
+}
+
+export function openExchange({ address, secure, asked, now }: Opening): Exchange {
   const target = targetOf(address);
   const id = asked !== undefined && UUID.test(asked) ? asked : randomUUID();
-  const origin = address.slice(0, address.indexOf('/', address.indexOf('//') + 2));
-  const secure = address.startsWith('https:') ? transport : {};
   return {
     id,
     now,
     target,
-    origin,
+    origin: `${secure ? 'https' : 'http'}://${authorityOf(address)}`,
     side: sideOf(target.path),
-    headers: { ...protection, ...secure, 'X-Request-Id': id },
+    headers: { ...protection, ...(secure ? transport : {}), 'X-Request-Id': id },
   };
 }
 

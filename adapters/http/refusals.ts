@@ -29,7 +29,7 @@ export interface RawRefusal {
 
 /** The refusal (400) of what could not be read as a request. Which side was asked is not known: it is in both forms. */
 export function refuseUnread(reason: string, now: number): RawRefusal {
-  const { id: uuid, headers } = openExchange('http://localhost/', undefined, now);
+  const { id: uuid, headers } = openExchange({ address: 'http://localhost/', secure: false, asked: undefined, now });
   const error = new VigieError('input.malformed', reason);
   const body = { ...xError('user', error, { uuid, now }), ...xError('fleet', error, { uuid, now }) };
   return { headers: { ...headers, 'Content-Type': JSON_TYPE }, body: JSON.stringify(body) };

@@ -1,18 +1,20 @@
 /** Serves the connected-vehicle interface over HTTP. */
 import { once } from 'node:events';
 import { Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
-import { isLoopback, LocalGate } from './access/local.ts';
+import { LocalGate } from './access/local.ts';
 import type { Gate } from './access/presented.ts';
-import { readPairs } from './address.ts';
+import { authorityOf, readPairs } from './address.ts';
 import type { Handlers } from './call.ts';
 import { addDocuments, type Documents } from './documents.ts';
 import { type App, headerOf, openExchange, type RequestContext, respond } from './exchange.ts';
+import { Hosts, isLoopback } from './hosts.ts';
 import { IdempotentAnswers } from './idempotency.ts';
 import { type Bounds, bounds, createListener, type TlsFiles, watchCertificates } from './listener.ts';
 import type { LiveChanges } from './live.ts';
@@ -34,6 +36,8 @@ export interface ServerOptions {
   readonly tls?: TlsFiles;
   /** How the interface is reached from outside, without a slash at the end; absent: as each request says. */
   readonly url?: string;
+  /** Names and addresses that it answers under, beside its own ({@link Hosts.has}). */
+  readonly hosts?: readonly string[];
   readonly rates: Rates;
   /** Bytes of a body; default 1 MiB. */
   readonly bodyLimit?: number;
@@ -55,6 +59,7 @@ export interface RunningServer {
 }
 
 const BODY_LIMIT = 2 ** 20;
+const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
 /** Of everybody without credentials: several people who open the page. */
 const documentRates: Rates = { day: 100_000, second: 20 };
 
@@ -67,7 +72,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   requireHandlers(operations, handlers);
   requireProtection(options);
   const app = buildApp(options);
-  const listener = getRequestListener((request, env) => answer(app, options, request, env as HttpBindings), {
+  const hosts = hostsOf(options);
+  const listener = getRequestListener((request, env) => answer(app, options, hosts, request, env as HttpBindings), {
     overrideGlobalObjects: false,
     // Connections and their time are kept by the listener.
     autoCleanupIncoming: false,
@@ -181,12 +187,30 @@ function addLive(app: App, live: LiveChanges, serving: Serving, enabled: readonl
   for (const path of [...Object.values(paths), '/live']) addRefusal(app, path, ['GET']);
 }
 
-async function answer(app: App, options: ServerOptions, request: Request, env: HttpBindings): Promise<Response> {
-  const { clock, log, url } = options;
+function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {
+  // An address is that which a connection leads to, unless it stands for all of them.
+  return new Hosts([...(isIP(host) > 0 ? [] : [host]), ...hosts, ...(url === undefined ? [] : [new URL(url).host])]);
+}
+
+async function answer(
+  app: App,
+  { clock, log, url }: ServerOptions,
+  hosts: Hosts,
+  request: Request,
+  env: HttpBindings,
+): Promise<Response> {
   const started = clock.monotonic();
-  const opened = openExchange(request.url, headerOf(env.incoming, 'x-request-id'), clock.now());
+  const { socket } = env.incoming;
+  const opened = openExchange({
+    address: request.url,
+    secure: socket instanceof TLSSocket,
+    asked: headerOf(env.incoming, 'x-request-id'),
+    now: clock.now(),
+  });
   const exchange = url === undefined ? opened : { ...opened, origin: url };
-  const response = await app.fetch(request, { ...env, exchange });
+  const response = hosts.has(authorityOf(request.url), socket)
+    ? await app.fetch(request, { ...env, exchange })
+    : refuse({ ...env, exchange }, new VigieError('request.misdirected', MISDIRECTED), log);
   log.info('request', {
     id: exchange.id,
     operation: exchange.operation?.id,

@@ -133,14 +133,13 @@ function selfOf(path: string, query: string): string {
 
 /** What the request shows of its sender; `query` is the query taken apart. */
 function presentedBy(context: RequestContext, query: readonly (readonly [string, string])[]): Presented {
-  const { incoming, exchange } = context.env;
+  const { incoming } = context.env;
   const { socket } = incoming;
   const { authorization } = incoming.headers;
   const certificate = subjectOf(socket as TLSSocket);
   return {
     remote: (socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
     clientIds: query.flatMap(([name, value]) => (name === 'client_id' ? [value] : [])),
-    host: exchange.origin.slice(exchange.origin.indexOf('//') + 2),
     ...(authorization === undefined ? {} : { authorization }),
     ...(certificate === undefined ? {} : { certificate }),
   };

@@ -3188,18 +3188,19 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate154;
-var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
+var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
 var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
 var pattern28 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
 var pattern29 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern31 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern32 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern33 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern34 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern35 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern36 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+var pattern31 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
+var pattern32 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern33 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern34 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern35 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern36 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern37 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
 function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4400,11 +4401,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors = vErrors.length;
           }
         }
-        if (data56.tls !== void 0) {
-          let data59 = data56.tls;
-          if (data59 && typeof data59 == "object" && !Array.isArray(data59)) {
-            if (data59.cert === void 0) {
-              const err65 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+        if (data56.hosts !== void 0) {
+          let data59 = data56.hosts;
+          if (Array.isArray(data59)) {
+            if (data59.length < 1) {
+              const err65 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err65];
               } else {
@@ -4412,18 +4413,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data59.key === void 0) {
-              const err66 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
-              if (vErrors === null) {
-                vErrors = [err66];
+            const len2 = data59.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              let data60 = data59[i2];
+              if (typeof data60 === "string") {
+                if (!pattern31.test(data60)) {
+                  const err66 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err66];
+                  } else {
+                    vErrors.push(err66);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err66);
-              }
-              errors++;
-            }
-            for (const key12 in data59) {
-              if (!(key12 === "cert" || key12 === "key" || key12 === "clientCa")) {
-                const err67 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
+                const err67 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err67];
                 } else {
@@ -4432,26 +4436,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data59.cert !== void 0) {
-              if (!validate155(data59.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data59, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data59.key !== void 0) {
-              if (!validate155(data59.key, { instancePath: instancePath + "/http/tls/key", parentData: data59, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data59.clientCa !== void 0) {
-              if (!validate155(data59.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data59, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
           } else {
-            const err68 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err68 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err68];
             } else {
@@ -4460,11 +4446,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.fleet !== void 0) {
-          let data63 = data56.fleet;
-          if (Array.isArray(data63)) {
-            if (data63.length < 1) {
-              const err69 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data56.tls !== void 0) {
+          let data61 = data56.tls;
+          if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
+            if (data61.cert === void 0) {
+              const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
                 vErrors = [err69];
               } else {
@@ -4472,147 +4458,165 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len2 = data63.length;
-            for (let i2 = 0; i2 < len2; i2++) {
-              let data64 = data63[i2];
-              if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
-                if (data64.name === void 0) {
-                  const err70 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
-                  if (vErrors === null) {
-                    vErrors = [err70];
-                  } else {
-                    vErrors.push(err70);
-                  }
-                  errors++;
-                }
-                if (data64.passwordFile === void 0) {
-                  const err71 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
-                  if (vErrors === null) {
-                    vErrors = [err71];
-                  } else {
-                    vErrors.push(err71);
-                  }
-                  errors++;
-                }
-                if (data64.clientId === void 0) {
-                  const err72 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
-                  if (vErrors === null) {
-                    vErrors = [err72];
-                  } else {
-                    vErrors.push(err72);
-                  }
-                  errors++;
-                }
-                if (data64.fleets === void 0) {
-                  const err73 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
-                  if (vErrors === null) {
-                    vErrors = [err73];
-                  } else {
-                    vErrors.push(err73);
-                  }
-                  errors++;
-                }
-                for (const key13 in data64) {
-                  if (!(key13 === "name" || key13 === "passwordFile" || key13 === "clientId" || key13 === "fleets" || key13 === "certificate")) {
-                    const err74 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
-                    if (vErrors === null) {
-                      vErrors = [err74];
-                    } else {
-                      vErrors.push(err74);
-                    }
-                    errors++;
-                  }
-                }
-                if (data64.name !== void 0) {
-                  let data65 = data64.name;
-                  if (typeof data65 === "string") {
-                    if (!pattern31.test(data65)) {
-                      const err75 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
-                      if (vErrors === null) {
-                        vErrors = [err75];
-                      } else {
-                        vErrors.push(err75);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err76 = { instancePath: instancePath + "/http/fleet/" + i2 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
-                    if (vErrors === null) {
-                      vErrors = [err76];
-                    } else {
-                      vErrors.push(err76);
-                    }
-                    errors++;
-                  }
-                }
-                if (data64.passwordFile !== void 0) {
-                  if (!validate155(data64.passwordFile, { instancePath: instancePath + "/http/fleet/" + i2 + "/passwordFile", parentData: data64, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data64.clientId !== void 0) {
-                  if (!validate155(data64.clientId, { instancePath: instancePath + "/http/fleet/" + i2 + "/clientId", parentData: data64, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data64.fleets !== void 0) {
-                  if (!validate198(data64.fleets, { instancePath: instancePath + "/http/fleet/" + i2 + "/fleets", parentData: data64, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data64.certificate !== void 0) {
-                  if (!validate155(data64.certificate, { instancePath: instancePath + "/http/fleet/" + i2 + "/certificate", parentData: data64, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                    errors = vErrors.length;
-                  }
-                }
+            if (data61.key === void 0) {
+              const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+              if (vErrors === null) {
+                vErrors = [err70];
               } else {
-                const err77 = { instancePath: instancePath + "/http/fleet/" + i2, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                vErrors.push(err70);
+              }
+              errors++;
+            }
+            for (const key12 in data61) {
+              if (!(key12 === "cert" || key12 === "key" || key12 === "clientCa")) {
+                const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                 if (vErrors === null) {
-                  vErrors = [err77];
+                  vErrors = [err71];
                 } else {
-                  vErrors.push(err77);
+                  vErrors.push(err71);
                 }
                 errors++;
               }
             }
+            if (data61.cert !== void 0) {
+              if (!validate155(data61.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data61, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data61.key !== void 0) {
+              if (!validate155(data61.key, { instancePath: instancePath + "/http/tls/key", parentData: data61, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data61.clientCa !== void 0) {
+              if (!validate155(data61.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data61, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
           } else {
-            const err78 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err72 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err78];
+              vErrors = [err72];
             } else {
-              vErrors.push(err78);
+              vErrors.push(err72);
             }
             errors++;
           }
         }
-        if (data56.user !== void 0) {
-          let data70 = data56.user;
-          if (data70 && typeof data70 == "object" && !Array.isArray(data70)) {
-            if (data70.issuer === void 0) {
-              const err79 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+        if (data56.fleet !== void 0) {
+          let data65 = data56.fleet;
+          if (Array.isArray(data65)) {
+            if (data65.length < 1) {
+              const err73 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err79];
+                vErrors = [err73];
               } else {
-                vErrors.push(err79);
+                vErrors.push(err73);
               }
               errors++;
             }
-            if (data70.audience === void 0) {
-              const err80 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
-              if (vErrors === null) {
-                vErrors = [err80];
+            const len3 = data65.length;
+            for (let i3 = 0; i3 < len3; i3++) {
+              let data66 = data65[i3];
+              if (data66 && typeof data66 == "object" && !Array.isArray(data66)) {
+                if (data66.name === void 0) {
+                  const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+                  if (vErrors === null) {
+                    vErrors = [err74];
+                  } else {
+                    vErrors.push(err74);
+                  }
+                  errors++;
+                }
+                if (data66.passwordFile === void 0) {
+                  const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
+                  if (vErrors === null) {
+                    vErrors = [err75];
+                  } else {
+                    vErrors.push(err75);
+                  }
+                  errors++;
+                }
+                if (data66.clientId === void 0) {
+                  const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                  if (vErrors === null) {
+                    vErrors = [err76];
+                  } else {
+                    vErrors.push(err76);
+                  }
+                  errors++;
+                }
+                if (data66.fleets === void 0) {
+                  const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                  if (vErrors === null) {
+                    vErrors = [err77];
+                  } else {
+                    vErrors.push(err77);
+                  }
+                  errors++;
+                }
+                for (const key13 in data66) {
+                  if (!(key13 === "name" || key13 === "passwordFile" || key13 === "clientId" || key13 === "fleets" || key13 === "certificate")) {
+                    const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                    if (vErrors === null) {
+                      vErrors = [err78];
+                    } else {
+                      vErrors.push(err78);
+                    }
+                    errors++;
+                  }
+                }
+                if (data66.name !== void 0) {
+                  let data67 = data66.name;
+                  if (typeof data67 === "string") {
+                    if (!pattern32.test(data67)) {
+                      const err79 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                      if (vErrors === null) {
+                        vErrors = [err79];
+                      } else {
+                        vErrors.push(err79);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err80 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    if (vErrors === null) {
+                      vErrors = [err80];
+                    } else {
+                      vErrors.push(err80);
+                    }
+                    errors++;
+                  }
+                }
+                if (data66.passwordFile !== void 0) {
+                  if (!validate155(data66.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data66, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data66.clientId !== void 0) {
+                  if (!validate155(data66.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data66, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data66.fleets !== void 0) {
+                  if (!validate198(data66.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data66, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data66.certificate !== void 0) {
+                  if (!validate155(data66.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data66, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                    errors = vErrors.length;
+                  }
+                }
               } else {
-                vErrors.push(err80);
-              }
-              errors++;
-            }
-            for (const key14 in data70) {
-              if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds")) {
-                const err81 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
+                const err81 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
                   vErrors = [err81];
                 } else {
@@ -4621,44 +4625,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data70.issuer !== void 0) {
-              if (!validate155(data70.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data70, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.audience !== void 0) {
-              if (!validate155(data70.audience, { instancePath: instancePath + "/http/user/audience", parentData: data70, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.jwks !== void 0) {
-              if (!validate155(data70.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data70, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.keys !== void 0) {
-              if (!validate198(data70.keys, { instancePath: instancePath + "/http/user/keys", parentData: data70, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.subjects !== void 0) {
-              if (!validate198(data70.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data70, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data70.clientIds !== void 0) {
-              if (!validate198(data70.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data70, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
-                errors = vErrors.length;
-              }
-            }
           } else {
-            const err82 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            const err82 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err82];
             } else {
@@ -4667,34 +4635,30 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.vehicle !== void 0) {
-          let data77 = data56.vehicle;
-          if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
-            for (const key15 in data77) {
-              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures")) {
-                const err83 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
-                if (vErrors === null) {
-                  vErrors = [err83];
-                } else {
-                  vErrors.push(err83);
-                }
-                errors++;
-              }
-            }
-            if (data77.id !== void 0) {
-              let data78 = data77.id;
-              if (typeof data78 === "string") {
-                if (!pattern32.test(data78)) {
-                  const err84 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err84];
-                  } else {
-                    vErrors.push(err84);
-                  }
-                  errors++;
-                }
+        if (data56.user !== void 0) {
+          let data72 = data56.user;
+          if (data72 && typeof data72 == "object" && !Array.isArray(data72)) {
+            if (data72.issuer === void 0) {
+              const err83 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+              if (vErrors === null) {
+                vErrors = [err83];
               } else {
-                const err85 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+                vErrors.push(err83);
+              }
+              errors++;
+            }
+            if (data72.audience === void 0) {
+              const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
+              if (vErrors === null) {
+                vErrors = [err84];
+              } else {
+                vErrors.push(err84);
+              }
+              errors++;
+            }
+            for (const key14 in data72) {
+              if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds")) {
+                const err85 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                 if (vErrors === null) {
                   vErrors = [err85];
                 } else {
@@ -4703,19 +4667,58 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data77.motorization !== void 0) {
-              let data79 = data77.motorization;
-              if (typeof data79 !== "string") {
-                const err86 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err86];
-                } else {
-                  vErrors.push(err86);
-                }
-                errors++;
+            if (data72.issuer !== void 0) {
+              if (!validate155(data72.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data72, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
               }
-              if (!(data79 === "Electric" || data79 === "Hybrid" || data79 === "Thermic" || data79 === "Hydrogen")) {
-                const err87 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
+            }
+            if (data72.audience !== void 0) {
+              if (!validate155(data72.audience, { instancePath: instancePath + "/http/user/audience", parentData: data72, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data72.jwks !== void 0) {
+              if (!validate155(data72.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data72, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data72.keys !== void 0) {
+              if (!validate198(data72.keys, { instancePath: instancePath + "/http/user/keys", parentData: data72, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data72.subjects !== void 0) {
+              if (!validate198(data72.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data72, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data72.clientIds !== void 0) {
+              if (!validate198(data72.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data72, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err86 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err86];
+            } else {
+              vErrors.push(err86);
+            }
+            errors++;
+          }
+        }
+        if (data56.vehicle !== void 0) {
+          let data79 = data56.vehicle;
+          if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
+            for (const key15 in data79) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures")) {
+                const err87 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
                   vErrors = [err87];
                 } else {
@@ -4724,23 +4727,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data77.brand !== void 0) {
-              if (!validate155(data77.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data77, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data77.label !== void 0) {
-              if (!validate155(data77.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data77, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data77.pictures !== void 0) {
-              let data82 = data77.pictures;
-              if (Array.isArray(data82)) {
-                if (data82.length < 1) {
-                  const err88 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data79.id !== void 0) {
+              let data80 = data79.id;
+              if (typeof data80 === "string") {
+                if (!pattern33.test(data80)) {
+                  const err88 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
                     vErrors = [err88];
                   } else {
@@ -4748,15 +4739,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                const len3 = data82.length;
-                for (let i3 = 0; i3 < len3; i3++) {
-                  if (!validate191(data82[i3], { instancePath: instancePath + "/http/vehicle/pictures/" + i3, parentData: data82, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
-                    errors = vErrors.length;
-                  }
-                }
               } else {
-                const err89 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                const err89 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err89];
                 } else {
@@ -4765,61 +4749,83 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
+            if (data79.motorization !== void 0) {
+              let data81 = data79.motorization;
+              if (typeof data81 !== "string") {
+                const err90 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err90];
+                } else {
+                  vErrors.push(err90);
+                }
+                errors++;
+              }
+              if (!(data81 === "Electric" || data81 === "Hybrid" || data81 === "Thermic" || data81 === "Hydrogen")) {
+                const err91 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
+                if (vErrors === null) {
+                  vErrors = [err91];
+                } else {
+                  vErrors.push(err91);
+                }
+                errors++;
+              }
+            }
+            if (data79.brand !== void 0) {
+              if (!validate155(data79.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data79, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data79.label !== void 0) {
+              if (!validate155(data79.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data79, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data79.pictures !== void 0) {
+              let data84 = data79.pictures;
+              if (Array.isArray(data84)) {
+                if (data84.length < 1) {
+                  const err92 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err92];
+                  } else {
+                    vErrors.push(err92);
+                  }
+                  errors++;
+                }
+                const len4 = data84.length;
+                for (let i4 = 0; i4 < len4; i4++) {
+                  if (!validate191(data84[i4], { instancePath: instancePath + "/http/vehicle/pictures/" + i4, parentData: data84, parentDataProperty: i4, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err93 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                if (vErrors === null) {
+                  vErrors = [err93];
+                } else {
+                  vErrors.push(err93);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err90 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err94 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err90];
+              vErrors = [err94];
             } else {
-              vErrors.push(err90);
+              vErrors.push(err94);
             }
             errors++;
           }
         }
         if (data56.perDay !== void 0) {
-          let data84 = data56.perDay;
-          if (typeof data84 == "number") {
-            if (data84 > 1e9 || isNaN(data84)) {
-              const err91 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
-              if (vErrors === null) {
-                vErrors = [err91];
-              } else {
-                vErrors.push(err91);
-              }
-              errors++;
-            }
-            if (data84 < 1 || isNaN(data84)) {
-              const err92 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err92];
-              } else {
-                vErrors.push(err92);
-              }
-              errors++;
-            }
-          } else {
-            const err93 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err93];
-            } else {
-              vErrors.push(err93);
-            }
-            errors++;
-          }
-        }
-        if (data56.perSecond !== void 0) {
-          let data85 = data56.perSecond;
-          if (typeof data85 == "number") {
-            if (data85 > 1e6 || isNaN(data85)) {
-              const err94 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
-              if (vErrors === null) {
-                vErrors = [err94];
-              } else {
-                vErrors.push(err94);
-              }
-              errors++;
-            }
-            if (data85 < 1 || isNaN(data85)) {
-              const err95 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+          let data86 = data56.perDay;
+          if (typeof data86 == "number") {
+            if (data86 > 1e9 || isNaN(data86)) {
+              const err95 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
                 vErrors = [err95];
               } else {
@@ -4827,12 +4833,52 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
+            if (data86 < 1 || isNaN(data86)) {
+              const err96 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err96];
+              } else {
+                vErrors.push(err96);
+              }
+              errors++;
+            }
           } else {
-            const err96 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err97 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err96];
+              vErrors = [err97];
             } else {
-              vErrors.push(err96);
+              vErrors.push(err97);
+            }
+            errors++;
+          }
+        }
+        if (data56.perSecond !== void 0) {
+          let data87 = data56.perSecond;
+          if (typeof data87 == "number") {
+            if (data87 > 1e6 || isNaN(data87)) {
+              const err98 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+              if (vErrors === null) {
+                vErrors = [err98];
+              } else {
+                vErrors.push(err98);
+              }
+              errors++;
+            }
+            if (data87 < 1 || isNaN(data87)) {
+              const err99 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err99];
+              } else {
+                vErrors.push(err99);
+              }
+              errors++;
+            }
+          } else {
+            const err100 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err100];
+            } else {
+              vErrors.push(err100);
             }
             errors++;
           }
@@ -4844,66 +4890,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err97 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        const err101 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err97];
+          vErrors = [err101];
         } else {
-          vErrors.push(err97);
+          vErrors.push(err101);
         }
         errors++;
       }
     }
     if (data.callbacks !== void 0) {
-      let data87 = data.callbacks;
-      if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
-        for (const key16 in data87) {
+      let data89 = data.callbacks;
+      if (data89 && typeof data89 == "object" && !Array.isArray(data89)) {
+        for (const key16 in data89) {
           if (!(key16 === "networks" || key16 === "plain" || key16 === "ca" || key16 === "waiting" || key16 === "push")) {
-            const err98 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
-            if (vErrors === null) {
-              vErrors = [err98];
-            } else {
-              vErrors.push(err98);
-            }
-            errors++;
-          }
-        }
-        if (data87.networks !== void 0) {
-          let data88 = data87.networks;
-          if (Array.isArray(data88)) {
-            if (data88.length < 0) {
-              const err99 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err99];
-              } else {
-                vErrors.push(err99);
-              }
-              errors++;
-            }
-            const len4 = data88.length;
-            for (let i4 = 0; i4 < len4; i4++) {
-              let data89 = data88[i4];
-              if (typeof data89 === "string") {
-                if (!pattern33.test(data89)) {
-                  const err100 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err100];
-                  } else {
-                    vErrors.push(err100);
-                  }
-                  errors++;
-                }
-              } else {
-                const err101 = { instancePath: instancePath + "/callbacks/networks/" + i4, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err101];
-                } else {
-                  vErrors.push(err101);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err102 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err102 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
             if (vErrors === null) {
               vErrors = [err102];
             } else {
@@ -4912,46 +4913,43 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data87.plain !== void 0) {
-          if (typeof data87.plain !== "boolean") {
-            const err103 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
-            if (vErrors === null) {
-              vErrors = [err103];
-            } else {
-              vErrors.push(err103);
-            }
-            errors++;
-          }
-        }
-        if (data87.ca !== void 0) {
-          if (!validate155(data87.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data87, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data87.waiting !== void 0) {
-          let data92 = data87.waiting;
-          if (typeof data92 == "number") {
-            if (data92 > 2e4 || isNaN(data92)) {
-              const err104 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+        if (data89.networks !== void 0) {
+          let data90 = data89.networks;
+          if (Array.isArray(data90)) {
+            if (data90.length < 0) {
+              const err103 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err104];
+                vErrors = [err103];
               } else {
-                vErrors.push(err104);
+                vErrors.push(err103);
               }
               errors++;
             }
-            if (data92 < 100 || isNaN(data92)) {
-              const err105 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err105];
+            const len5 = data90.length;
+            for (let i5 = 0; i5 < len5; i5++) {
+              let data91 = data90[i5];
+              if (typeof data91 === "string") {
+                if (!pattern34.test(data91)) {
+                  const err104 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                  if (vErrors === null) {
+                    vErrors = [err104];
+                  } else {
+                    vErrors.push(err104);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err105);
+                const err105 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err105];
+                } else {
+                  vErrors.push(err105);
+                }
+                errors++;
               }
-              errors++;
             }
           } else {
-            const err106 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            const err106 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err106];
             } else {
@@ -4960,20 +4958,28 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data87.push !== void 0) {
-          let data93 = data87.push;
-          if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
-            if (data93.subject === void 0) {
-              const err107 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
-              if (vErrors === null) {
-                vErrors = [err107];
-              } else {
-                vErrors.push(err107);
-              }
-              errors++;
+        if (data89.plain !== void 0) {
+          if (typeof data89.plain !== "boolean") {
+            const err107 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
+            if (vErrors === null) {
+              vErrors = [err107];
+            } else {
+              vErrors.push(err107);
             }
-            if (data93.publicKey === void 0) {
-              const err108 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+            errors++;
+          }
+        }
+        if (data89.ca !== void 0) {
+          if (!validate155(data89.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data89, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data89.waiting !== void 0) {
+          let data94 = data89.waiting;
+          if (typeof data94 == "number") {
+            if (data94 > 2e4 || isNaN(data94)) {
+              const err108 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err108];
               } else {
@@ -4981,8 +4987,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data93.privateKeyFile === void 0) {
-              const err109 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+            if (data94 < 100 || isNaN(data94)) {
+              const err109 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err109];
               } else {
@@ -4990,53 +4996,49 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key17 in data93) {
+          } else {
+            const err110 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err110];
+            } else {
+              vErrors.push(err110);
+            }
+            errors++;
+          }
+        }
+        if (data89.push !== void 0) {
+          let data95 = data89.push;
+          if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
+            if (data95.subject === void 0) {
+              const err111 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err111];
+              } else {
+                vErrors.push(err111);
+              }
+              errors++;
+            }
+            if (data95.publicKey === void 0) {
+              const err112 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err112];
+              } else {
+                vErrors.push(err112);
+              }
+              errors++;
+            }
+            if (data95.privateKeyFile === void 0) {
+              const err113 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err113];
+              } else {
+                vErrors.push(err113);
+              }
+              errors++;
+            }
+            for (const key17 in data95) {
               if (!(key17 === "subject" || key17 === "publicKey" || key17 === "privateKeyFile")) {
-                const err110 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-                if (vErrors === null) {
-                  vErrors = [err110];
-                } else {
-                  vErrors.push(err110);
-                }
-                errors++;
-              }
-            }
-            if (data93.subject !== void 0) {
-              let data94 = data93.subject;
-              if (typeof data94 === "string") {
-                if (!pattern34.test(data94)) {
-                  const err111 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
-                  if (vErrors === null) {
-                    vErrors = [err111];
-                  } else {
-                    vErrors.push(err111);
-                  }
-                  errors++;
-                }
-              } else {
-                const err112 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err112];
-                } else {
-                  vErrors.push(err112);
-                }
-                errors++;
-              }
-            }
-            if (data93.publicKey !== void 0) {
-              let data95 = data93.publicKey;
-              if (typeof data95 === "string") {
-                if (!pattern35.test(data95)) {
-                  const err113 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err113];
-                  } else {
-                    vErrors.push(err113);
-                  }
-                  errors++;
-                }
-              } else {
-                const err114 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err114 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                 if (vErrors === null) {
                   vErrors = [err114];
                 } else {
@@ -5045,127 +5047,115 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data93.privateKeyFile !== void 0) {
-              if (!validate155(data93.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data93, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data95.subject !== void 0) {
+              let data96 = data95.subject;
+              if (typeof data96 === "string") {
+                if (!pattern35.test(data96)) {
+                  const err115 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err115];
+                  } else {
+                    vErrors.push(err115);
+                  }
+                  errors++;
+                }
+              } else {
+                const err116 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err116];
+                } else {
+                  vErrors.push(err116);
+                }
+                errors++;
+              }
+            }
+            if (data95.publicKey !== void 0) {
+              let data97 = data95.publicKey;
+              if (typeof data97 === "string") {
+                if (!pattern36.test(data97)) {
+                  const err117 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err117];
+                  } else {
+                    vErrors.push(err117);
+                  }
+                  errors++;
+                }
+              } else {
+                const err118 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err118];
+                } else {
+                  vErrors.push(err118);
+                }
+                errors++;
+              }
+            }
+            if (data95.privateKeyFile !== void 0) {
+              if (!validate155(data95.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data95, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err115 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
+            const err119 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err115];
+              vErrors = [err119];
             } else {
-              vErrors.push(err115);
+              vErrors.push(err119);
             }
             errors++;
           }
         }
       } else {
-        const err116 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        const err120 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err116];
+          vErrors = [err120];
         } else {
-          vErrors.push(err116);
+          vErrors.push(err120);
         }
         errors++;
       }
     }
     if (data.monitors !== void 0) {
-      let data97 = data.monitors;
-      if (!data97 || typeof data97 != "object") {
-        const err117 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
+      let data99 = data.monitors;
+      if (!data99 || typeof data99 != "object") {
+        const err121 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
         if (vErrors === null) {
-          vErrors = [err117];
+          vErrors = [err121];
         } else {
-          vErrors.push(err117);
+          vErrors.push(err121);
         }
         errors++;
       }
-      if (Array.isArray(data97)) {
-        const len5 = data97.length;
-        for (let i5 = 0; i5 < len5; i5++) {
-          let data98 = data97[i5];
-          if (!(data98 && typeof data98 == "object" && !Array.isArray(data98))) {
-            const err118 = { instancePath: instancePath + "/monitors/" + i5, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+      if (Array.isArray(data99)) {
+        const len6 = data99.length;
+        for (let i6 = 0; i6 < len6; i6++) {
+          let data100 = data99[i6];
+          if (!(data100 && typeof data100 == "object" && !Array.isArray(data100))) {
+            const err122 = { instancePath: instancePath + "/monitors/" + i6, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err118];
+              vErrors = [err122];
             } else {
-              vErrors.push(err118);
+              vErrors.push(err122);
             }
             errors++;
           }
         }
       }
-      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
-        if (data97.file === void 0) {
-          const err119 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+      if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
+        if (data99.file === void 0) {
+          const err123 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
-            vErrors = [err119];
+            vErrors = [err123];
           } else {
-            vErrors.push(err119);
+            vErrors.push(err123);
           }
           errors++;
         }
-        for (const key18 in data97) {
+        for (const key18 in data99) {
           if (!(key18 === "file")) {
-            const err120 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-            if (vErrors === null) {
-              vErrors = [err120];
-            } else {
-              vErrors.push(err120);
-            }
-            errors++;
-          }
-        }
-        if (data97.file !== void 0) {
-          if (!validate155(data97.file, { instancePath: instancePath + "/monitors/file", parentData: data97, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-            errors = vErrors.length;
-          }
-        }
-      }
-    }
-    if (data.timeZone !== void 0) {
-      let data100 = data.timeZone;
-      if (typeof data100 === "string") {
-        if (!pattern36.test(data100)) {
-          const err121 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
-          if (vErrors === null) {
-            vErrors = [err121];
-          } else {
-            vErrors.push(err121);
-          }
-          errors++;
-        }
-      } else {
-        const err122 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
-        if (vErrors === null) {
-          vErrors = [err122];
-        } else {
-          vErrors.push(err122);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data101 = data.log;
-      if (data101 && typeof data101 == "object" && !Array.isArray(data101)) {
-        for (const key19 in data101) {
-          if (!(key19 === "level")) {
-            const err123 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
-            if (vErrors === null) {
-              vErrors = [err123];
-            } else {
-              vErrors.push(err123);
-            }
-            errors++;
-          }
-        }
-        if (data101.level !== void 0) {
-          let data102 = data101.level;
-          if (typeof data102 !== "string") {
-            const err124 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            const err124 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
               vErrors = [err124];
             } else {
@@ -5173,18 +5163,29 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             }
             errors++;
           }
-          if (!(data102 === "error" || data102 === "warn" || data102 === "info")) {
-            const err125 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
-            if (vErrors === null) {
-              vErrors = [err125];
-            } else {
-              vErrors.push(err125);
-            }
-            errors++;
+        }
+        if (data99.file !== void 0) {
+          if (!validate155(data99.file, { instancePath: instancePath + "/monitors/file", parentData: data99, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+            errors = vErrors.length;
           }
         }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data102 = data.timeZone;
+      if (typeof data102 === "string") {
+        if (!pattern37.test(data102)) {
+          const err125 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err125];
+          } else {
+            vErrors.push(err125);
+          }
+          errors++;
+        }
       } else {
-        const err126 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err126 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
           vErrors = [err126];
         } else {
@@ -5193,12 +5194,57 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
+    if (data.log !== void 0) {
+      let data103 = data.log;
+      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
+        for (const key19 in data103) {
+          if (!(key19 === "level")) {
+            const err127 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            if (vErrors === null) {
+              vErrors = [err127];
+            } else {
+              vErrors.push(err127);
+            }
+            errors++;
+          }
+        }
+        if (data103.level !== void 0) {
+          let data104 = data103.level;
+          if (typeof data104 !== "string") {
+            const err128 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err128];
+            } else {
+              vErrors.push(err128);
+            }
+            errors++;
+          }
+          if (!(data104 === "error" || data104 === "warn" || data104 === "info")) {
+            const err129 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err129];
+            } else {
+              vErrors.push(err129);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err130 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err130];
+        } else {
+          vErrors.push(err130);
+        }
+        errors++;
+      }
+    }
   } else {
-    const err127 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err131 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err127];
+      vErrors = [err131];
     } else {
-      vErrors.push(err127);
+      vErrors.push(err131);
     }
     errors++;
   }

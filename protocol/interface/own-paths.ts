@@ -13,6 +13,7 @@ export const ownPaths = {
       security: [],
       responses: {
         200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } },
+        421: refused('The request names a host that this server is not.'),
         429: refused('Too many requests.'),
       },
     },
@@ -31,6 +32,7 @@ export const ownPaths = {
         401: refused('The request does not prove whose it is.'),
         403: refused('The caller may not do this.'),
         406: refused('The caller takes no events.'),
+        421: refused('The request names a host that this server is not.'),
         429: refused('Too many readers or requests.'),
         500: refused('A fault of the agent.'),
       },

@@ -5,7 +5,7 @@ import type { Side } from './operation.ts';
 import { integer, type JsonSchema, object, string } from './schemas/json.ts';
 
 /** Statuses that refusals have. The last is ours: the disk takes nothing more. */
-export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 429, 500, 507] as const;
+export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500, 507] as const;
 
 /** What the statuses mean, for the document. */
 export const refusalMeanings: Readonly<Record<number, string>> = {
@@ -17,6 +17,7 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   406: 'No media type of the answer is acceptable.',
   413: 'The body is too large.',
   415: 'The body is of another media type.',
+  421: 'The request names a host that this server is not.',
   429: 'Too many requests; `Retry-After` says when to come again.',
   500: 'A fault of the agent.',
   507: 'The disk of the car takes nothing more.',

@@ -44,6 +44,7 @@ test('a whole section becomes plain data with absolute paths', () => {
   const { http, found } = load(
     'listen: 0.0.0.0:8443',
     'url: https://car.example/',
+    "hosts: [car.local, 203.0.113.7, '[2001:db8::7]']",
     tls,
     fleet,
     user,
@@ -55,6 +56,7 @@ test('a whole section becomes plain data with absolute paths', () => {
     host: '0.0.0.0',
     port: 8443,
     url: 'https://car.example',
+    hosts: ['car.local', '203.0.113.7', '[2001:db8::7]'],
     tls: { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), clientCa: join(folder, 'ca.pem') },
     fleet: [
       {
@@ -97,6 +99,7 @@ describe('an error is', () => {
     ['no keys', ['listen: localhost:1', user.replace(' jwks: jwks.json,', '')], /either jwks or keys/],
     ['keys twice', ['listen: localhost:1', user.replace('jwks:', 'keys: [issuer.pem], jwks:')], /either jwks or keys/],
     ['keys over http', ['listen: localhost:1', user.replace('jwks.json', 'http://issuer.example/keys')], /https/],
+    ['a further name with a port', ['listen: localhost:1', user, 'hosts: [car.local:8443]'], /without a port/],
     ['a member that is not known', ['listen: localhost:1', user, 'token: x'], /token/],
   ])('%s', (_, members, said) => {
     const { http, found } = load(...members);

@@ -29,11 +29,15 @@ export class Authority {
     return readFileSync(this.certFile);
   }
 
-  /** A certificate with this CN, valid for 127.0.0.1 when it is a server's, and for `days` from now: 0 has expired. */
-  issue(commonName: string, days = 2): Certificate {
+  /**
+   * A certificate with this CN, valid for 127.0.0.1 and `names` when it is a server's, and for `days` from now: 0 has
+   * expired.
+   */
+  issue(commonName: string, days = 2, names: readonly string[] = []): Certificate {
     const base = join(this.#folder, `${this.#name}-${commonName}`);
     const [certFile, keyFile, request, extensions] = [`${base}.pem`, `${base}.key`, `${base}.csr`, `${base}.ext`];
-    writeFileSync(extensions, 'subjectAltName=IP:127.0.0.1\n');
+    const subjects = ['IP:127.0.0.1', ...names.map((name) => `DNS:${name}`)];
+    writeFileSync(extensions, `subjectAltName=${subjects.join(',')}\n`);
     openssl('req', ...newKey(keyFile), '-out', request, '-subj', `/CN=${commonName}`);
     const signer = ['-CA', this.certFile, '-CAkey', this.#path('key'), '-CAcreateserial'];
     openssl('x509', '-req', '-in', request, ...signer, '-out', certFile, '-days', String(days), '-extfile', extensions);

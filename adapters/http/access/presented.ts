@@ -11,8 +11,6 @@ export interface Presented {
   readonly clientIds: readonly string[];
   /** Subject of the client's certificate, checked against the authorities, a line an attribute such as `CN=…`. */
   readonly certificate?: string;
-  /** Name and port that the request was sent to. */
-  readonly host: string;
 }
 
 /** What is asked for, as far as access depends on it. */

@@ -81,16 +81,17 @@ function made(given: Given, method: Method, answers: Operation['answers']): Oper
  * Statuses of refusals: 404 needs something that may not exist, 403 a right that may be missing, 406 an answer, 413
  * and 415 a body, 507 something to keep.
  */
-function errorsOf({ side, path, scopes = [] }: Given, method: Method): number[] {
+function errorsOf({ path, scopes = [] }: Given, method: Method): number[] {
   const writes = method !== 'GET';
   const sends = method === 'POST' || method === 'PUT';
   return [
     400,
     401,
-    ...(side === 'fleet' || scopes.length > 0 ? [403] : []),
+    ...(path.includes('{fid}') || scopes.length > 0 ? [403] : []),
     ...(namesIn(path).length > 0 ? [404] : []),
     ...(method === 'DELETE' ? [] : [406]),
     ...(sends ? [413, 415] : []),
+    421,
     429,
     500,
     ...(writes ? [507] : []),

@@ -1,0 +1,54 @@
+/**
+ * The names that the server answers under. A web page whose name leads to this machine (DNS rebinding) must not read or
+ * command the car through somebody's browser, and links repeat the name.
+ */
+import { isIP, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+/** Addresses of the machine itself (RFC 6890). */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
+export class Hosts {
+  readonly #names: ReadonlySet<string>;
+  /** What was found right last on a connection: looking through a certificate takes longer than a request. */
+  readonly #found = new WeakMap<Socket, string>();
+
+  /** `names`: names and addresses, beside those of {@link has}. */
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.map(nameOf));
+  }
+
+  /**
+   * Whether a request that came on `socket` may name the host `authority`: a configured name, the address that the
+   * connection leads to, `localhost` where that is the machine itself, or a name in the server's certificate. Any port
+   * will do: what forwards ports changes it, and no name is protected by it.
+   */
+  has(authority: string, socket: Socket): boolean {
+    if (this.#found.get(socket) === authority) return true;
+    const name = nameOf(authority);
+    const local = (socket.localAddress ?? '').replace(/^::ffff:/, '');
+    const own =
+      this.#names.has(name) ||
+      name === nameOf(local.includes(':') ? `[${local}]` : local) ||
+      (isLoopback(local) && isLoopback(name)) ||
+      (socket instanceof TLSSocket && isCertified(name, socket));
+    if (own) this.#found.set(socket, authority);
+    return own;
+  }
+}
+
+/** A name, an IPv4 address or an IPv6 address in brackets, in its one spelling, without the port. */
+function nameOf(authority: string): string {
+  const name = authority.replace(/:\d+$/, '').toLowerCase();
+  return name.startsWith('[') && URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : name;
+}
+
+/** Of the alternative names alone: RFC 9525 §6.3 knows no others. */
+function isCertified(name: string, socket: TLSSocket): boolean {
+  const certificate = socket.getX509Certificate();
+  const address = name.replace(/^\[|\]$/g, '');
+  const found = isIP(address) > 0 ? certificate?.checkIP(address) : certificate?.checkHost(name, { subject: 'never' });
+  return found !== undefined;
+}
