@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../agent/ports.ts';
 import type { StatusObserver, StatusReader } from '../../agent/status.ts';
-import { dateTimeOf } from '../../protocol/interface/moments.ts';
+import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { type Slot, slots } from '../../protocol/slots.ts';
 import { TooManyRequests } from './access/failures.ts';
 
@@ -163,7 +163,7 @@ class Viewer {
     const texts: string[] = [];
     for (const [slot, at] of this.#noted) {
       const value = this.#status.value(slot);
-      const when = at === undefined ? {} : { at: dateTimeOf(at) };
+      const when = at === undefined ? {} : { at: dateTime(at) };
       const data =
         value === undefined
           ? { path: slot.path, ...when }
@@ -176,5 +176,5 @@ class Viewer {
 }
 
 function shown(slot: Slot, value: unknown): unknown {
-  return slot.kind === 'instant' && typeof value === 'number' ? dateTimeOf(value) : value;
+  return slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
 }

@@ -1,6 +1,6 @@
 /** How a request is refused: xError of the side that was asked. Interface 3.19.2 and 4.17.2 xError. */
 import { type ErrorCode, factOf, VigieError } from '../errors.ts';
-import { dateTimeOf } from './moments.ts';
+import { dateTime } from './json/date-time.ts';
 import type { Side } from './operation.ts';
 import { integer, type JsonSchema, object, string } from './schemas/json.ts';
 
@@ -56,7 +56,7 @@ export function xError(side: Side, error: VigieError | ErrorCode, { uuid, now }:
   const { meaning } = factOf(name);
   const message = error instanceof VigieError && code < 50_000 ? error.message : meaning;
   return side === 'fleet'
-    ? { code, uuid, message, timestamp: dateTimeOf(now) }
+    ? { code, uuid, message, timestamp: dateTime(now) }
     : { code, debug: `${name} ${uuid}`, message };
 }
 

@@ -3,7 +3,7 @@
  * refused, so that a rule that was loosened or never matched is noticed.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +38,23 @@ const allowed: [string, string][] = [
   ]),
 ];
 
+/** Uses of `Date` that can read the clock, and those that are the calendar. */
+const clocks = [
+  ['clock-now', 'Date.now()'],
+  ['clock-taken', 'Date.now'],
+  ['clock-new', 'new Date()'],
+  ['clock-bare', 'new Date'],
+  ['clock-text', 'Date()'],
+  ['clock-within', 'new Date(Date.now()).toISOString()'],
+  ['clock-alias', 'Date'],
+  ['clock-handed-on', 'Reflect.construct(Date, [])'],
+] as const;
+const calendars = [
+  ['calendar-text', 'new Date(0).toISOString()'],
+  ['calendar-moment', 'Date.UTC(2026, 0, 31, 8)'],
+  ['calendar-parse', "Date.parse('2026-01-31T08:00:00Z')"],
+] as const;
+
 /** Everything is written into one tree and linted once: a linter start per pair would take minutes. */
 let scratch: string;
 let faults: Map<string, string[]>;
@@ -48,6 +65,7 @@ beforeAll(() => {
   delete configuration.$schema;
   delete configuration.vcs;
   writeFileSync(join(scratch, 'biome.json'), JSON.stringify(configuration));
+  cpSync(join(root, 'scripts/lint'), join(scratch, 'scripts/lint'), { recursive: true });
   for (const room of new Set([...forbidden, ...allowed].flat())) {
     mkdirSync(join(scratch, room, 'deep'), { recursive: true });
     writeFileSync(join(scratch, room, 'target.ts'), 'export const target = 1;\n');
@@ -65,7 +83,7 @@ beforeAll(() => {
   }
   for (const [file, line] of [
     ['agent/node.ts', "import { readFileSync } from 'node:fs';\n\nexport const used = readFileSync;\n"],
-    ['agent/time.ts', 'export const used = Date.now();\n'],
+    ...[...clocks, ...calendars].map(([name, use]) => [`agent/${name}.ts`, `export const used = ${use};\n`] as const),
     ['protocol/timer.ts', 'export const used = setTimeout;\n'],
     ['protocol/cycle-a.ts', "import type { B } from './cycle-b.ts';\n\nexport type A = B | 1;\n"],
     ['protocol/cycle-b.ts', "import type { A } from './cycle-a.ts';\n\nexport type B = A | 2;\n"],
@@ -88,11 +106,18 @@ describe('imports go one way', () => {
     expect(faults.get(importing(pair, '')) ?? []).toEqual([]);
   });
 
-  test('the core uses no node module, clock or timer, and no cycle exists, types included', () => {
+  test('the core uses no node module or timer, and no cycle exists, types included', () => {
     expect(faults.get('agent/node.ts')).toContain('lint/correctness/noNodejsModules');
-    expect(faults.get('agent/time.ts')).toContain('lint/style/noRestrictedGlobals');
     expect(faults.get('protocol/timer.ts')).toContain('lint/style/noRestrictedGlobals');
     expect(faults.get('protocol/cycle-a.ts')).toContain('lint/suspicious/noImportCycles');
+  });
+
+  test.each(clocks)('the core does not read the clock of the machine (%s: %s)', (name) => {
+    expect(faults.get(`agent/${name}.ts`)).toContain('plugin');
+  });
+
+  test.each(calendars)('the core may use the calendar (%s: %s)', (name) => {
+    expect(faults.get(`agent/${name}.ts`) ?? []).toEqual([]);
   });
 });
 

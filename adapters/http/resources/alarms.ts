@@ -1,14 +1,11 @@
 /** What the burglar alarm did. */
-import { type AlarmRecord, alarmRecordSchema } from '../../../protocol/schema/alarm.ts';
+import { alarmJson } from '../../../protocol/interface/json/records.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
+import type { AlarmRecord } from '../../../protocol/schema/alarm.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { withPositions } from './positions.ts';
-import { writerOf } from './times.ts';
-import type { Written } from './twins.ts';
-
-const write = writerOf<AlarmRecord>(alarmRecordSchema);
 
 /** `GET …/alarms` */
 export function alarms(context: Context): Answer {
@@ -36,13 +33,7 @@ function typeOf({ status }: AlarmRecord): string {
   return status === undefined ? 'vehicle.alarm.trigger' : 'vehicle.alarm.status';
 }
 
-/** Interface 3.19.2 AlarmDetails; the links and times of its own are an addition. */
-function alarmOf(context: Context, record: AlarmRecord, self: Link): Written {
-  const { trigger, ...written } = write(record);
-  if (record.trigger !== undefined) withPositions(context, trigger as Written, record.trigger, ['position']);
-  return {
-    _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get') }),
-    ...written,
-    ...(trigger === undefined ? {} : { trigger }),
-  };
+/** The links are an addition. */
+function alarmOf(context: Context, record: AlarmRecord, self: Link): Members {
+  return { _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get') }), ...alarmJson(context.viewer, record) };
 }

@@ -1,15 +1,13 @@
 /** Warnings of the car. */
-import { type Alert, alertSchema } from '../../../protocol/schema/alert.ts';
+import { alertJson } from '../../../protocol/interface/json/records.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
+import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { hasPosition, withPositions } from './positions.ts';
-import { writerOf } from './times.ts';
+import { hasPosition } from './positions.ts';
 import { linkToTrip, tripAskedFor } from './trips.ts';
-import type { Written } from './twins.ts';
-
-const write = writerOf<Alert>(alertSchema);
 
 /** `GET …/alerts` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of them. */
 export function alerts(one: string): (context: Context) => Answer {
@@ -40,10 +38,7 @@ export function tripFilter(context: Context): (record: { readonly tid?: string }
   return ({ tid }) => tid === id;
 }
 
-function alertOf(context: Context, record: Alert, self: Link): Written {
-  const { side, car } = context;
-  const written = write(record);
-  withPositions(context, written, record, ['startPosition', 'endPosition']);
+function alertOf(context: Context, record: Alert, self: Link): Members {
   const trip = linkToTrip(context, record.tid);
   return {
     _links: linksOf({
@@ -52,9 +47,6 @@ function alertOf(context: Context, record: Alert, self: Link): Written {
       position: hasPosition(context) ? linkTo(context, 'lastPosition.get') : undefined,
       trips: trip && [trip],
     }),
-    ...(side === 'fleet' ? { vin: car.vehicle.vin } : {}),
-    ...written,
-    // Interface 4.17.2 requires it.
-    updatedAt: written['updatedAt'] ?? written['createdAt'],
+    ...alertJson(context.viewer, record),
   };
 }

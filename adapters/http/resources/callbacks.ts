@@ -1,11 +1,11 @@
 /** Callbacks: where somebody is told of events and of what became of commands. */
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { type Callback, type CallbackStatus, shownSubscribe } from '../../../protocol/schema/callback.ts';
 import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import type { Written } from './twins.ts';
 
 /** `GET …/callbacks`: those that take any of `types`. */
 export function callbacks(context: Context): Answer {
@@ -81,7 +81,7 @@ function takes({ side, subscribe }: Callback, types: readonly string[]): boolean
 }
 
 /** Interface 3.19.2 RemoteCallback, 4.17.2 UserCallback; links to one car need no template. */
-function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: Link): Written {
+function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: Link): Members {
   const cbid = { cbid: callbackId };
   const shown = shownSubscribe(subscribe);
   const { label } = shown;
@@ -101,7 +101,7 @@ function callbackOf(context: Context, { callbackId, subscribe, status }: Callbac
 }
 
 /** Interface 3.19.2 and 4.17.2 CallbackRef. */
-function referenceTo(context: Context, { callbackId, status }: Callback): Written {
+function referenceTo(context: Context, { callbackId, status }: Callback): Members {
   return {
     _links: linksOf({
       fleet: context.fleet && linkTo(context, 'fleets.get'),

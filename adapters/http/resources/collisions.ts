@@ -1,16 +1,13 @@
 /** Collisions of the car. */
-import { type Collision, collisionSchema } from '../../../protocol/schema/collision.ts';
+import { collisionJson } from '../../../protocol/interface/json/records.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
+import type { Collision } from '../../../protocol/schema/collision.ts';
 import type { Answer } from '../call.ts';
 import { tripFilter } from './alerts.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { withPositions } from './positions.ts';
-import { writerOf } from './times.ts';
 import { linkToTrip } from './trips.ts';
-import type { Written } from './twins.ts';
-
-const write = writerOf<Omit<Collision, 'readings' | 'pulse'>>(collisionSchema);
 
 /**
  * `GET …/collisions` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of
@@ -38,18 +35,13 @@ export function collision(context: Context): Answer {
   return found(collisionOf(context, record, selfOf(context)));
 }
 
-/** The readings around it are told by telemetry; the pulse stays in the car and on MQTT. */
-function collisionOf(context: Context, { readings: _, pulse: __, ...record }: Collision, self: Link): Written {
-  const { side, car } = context;
-  const written = write(record);
-  withPositions(context, written, record, ['position']);
+function collisionOf(context: Context, record: Collision, self: Link): Members {
   return {
     _links: linksOf({
       self,
       vehicle: linkTo(context, 'vehicles.get'),
       trip: linkToTrip(context, record.tid),
     }),
-    ...(side === 'fleet' ? { vin: car.vehicle.vin } : {}),
-    ...written,
+    ...collisionJson(context.viewer, record),
   };
 }

@@ -1,5 +1,6 @@
 /** One request, with what all resources need to answer it. */
 import { VigieError } from '../../../protocol/errors.ts';
+import type { Viewer } from '../../../protocol/interface/json/viewer.ts';
 import type { Side } from '../../../protocol/interface/operation.ts';
 import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { covers, type Period } from '../../../protocol/interface/parameters.ts';
@@ -17,8 +18,8 @@ export interface Context {
   readonly fleet: FleetDescription | undefined;
   /** Whose callbacks and monitors the request is about. */
   readonly owner: string;
-  /** Deprecated twins are told: to users, and to a fleet that asks for what its users see (`profile=endUser`). */
-  readonly twins: boolean;
+  /** Whom resources are written for. */
+  readonly viewer: Viewer;
   /** The caller may see what the scope stands for. */
   sees(scope: Scope): boolean;
 }
@@ -38,6 +39,7 @@ export function contextOf(car: CarView, call: Call, tokens: PageTokens): Context
   if (vehicle !== undefined && vehicle !== car.vehicle.id) throw unknown('vehicle', vehicle);
   if (vin !== undefined && (vin !== car.vehicle.vin || fleets.length === 0)) throw unknown('vehicle', vin);
   const { scopes } = caller;
+  const sees = (scope: Scope): boolean => side === 'fleet' || scopes === undefined || scopes.has(scope);
   return {
     car,
     call,
@@ -45,8 +47,14 @@ export function contextOf(car: CarView, call: Call, tokens: PageTokens): Context
     side,
     fleet,
     owner: fleet === undefined ? `user:${caller.name}` : ownerOfFleet(fleet.id),
-    twins: side === 'user' || query['profile'] === 'endUser',
-    sees: (scope) => side === 'fleet' || scopes === undefined || scopes.has(scope),
+    viewer: {
+      side,
+      vehicle: car.vehicle,
+      positions: sees('data:position'),
+      // A fleet that asks for `profile=endUser` sees what its users see.
+      aliases: side === 'user' || query['profile'] === 'endUser',
+    },
+    sees,
   };
 }
 

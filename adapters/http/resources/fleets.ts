@@ -1,11 +1,11 @@
 /** Fleets that the car is in. */
+import { dateTime } from '../../../protocol/interface/json/date-time.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
 import type { FleetDescription } from './car.ts';
 import { collection } from './collection.ts';
 import { type Context, fleetsOf, found } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { dateTime } from './times.ts';
-import type { Written } from './twins.ts';
 
 /** `GET /fleets`: those that the caller works with. */
 export function fleets(context: Context): Answer {
@@ -22,7 +22,7 @@ export function fleet(context: Context): Answer {
   return found(fleetOf(context, context.fleet as FleetDescription, selfOf(context)));
 }
 
-function fleetOf(context: Context, fleet: FleetDescription, self: Link): Written {
+function fleetOf(context: Context, fleet: FleetDescription, self: Link): Members {
   const { id, name, description, createdAt, updatedAt } = fleet;
   const to = (operation: string) => linkTo(context, operation, { fid: id });
   return {

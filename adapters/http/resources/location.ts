@@ -1,8 +1,8 @@
 /** Where the car was at a moment of its telemetry: interface 3.19.2 TelemetryExtension.location. */
+import { type Feature, feature } from '../../../protocol/interface/json/position.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../../protocol/slots.ts';
 import type { Place } from '../paging.ts';
 import type { Context } from './context.ts';
-import { type Feature, feature } from './positions.ts';
 import type { MomentReader } from './series.ts';
 
 const PREFIX = 'lastPosition.';
@@ -35,7 +35,11 @@ export function locationOf(context: Context, place: Place, reader: MomentReader)
   }
   const { longitude, latitude, altitude, ...properties } = Object.fromEntries(read) as Record<string, SlotValue>;
   if (typeof longitude !== 'number' || typeof latitude !== 'number') return undefined;
-  return feature(context, typeof altitude === 'number' ? [longitude, latitude, altitude] : [longitude, latitude], {
-    ...properties,
-  });
+  return feature(
+    context.viewer,
+    typeof altitude === 'number' ? [longitude, latitude, altitude] : [longitude, latitude],
+    {
+      ...properties,
+    },
+  );
 }

@@ -1,11 +1,11 @@
 /** When the car is next due for service. */
+import { maintenanceJson } from '../../../protocol/interface/json/records.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Maintenance } from '../../../protocol/schema/maintenance.ts';
 import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { dateTime } from './times.ts';
-import type { Written } from './twins.ts';
 
 /** `GET …/maintenance` */
 export function maintenance(context: Context): Answer {
@@ -31,22 +31,9 @@ export function nextService({ car, sees }: Context): Maintenance | undefined {
   return newest;
 }
 
-/** Interface 3.19.2 and 4.17.2 MaintenanceBase, which requires `createdAt` too. */
-export function serviceOf({ side, car }: Context, record: Maintenance): Written {
-  const { createdAt, daysBeforeMaintenance, mileageBeforeMaintenance } = record;
-  return {
-    createdAt: dateTime(createdAt),
-    ...(side === 'fleet' ? { vin: car.vehicle.vin } : {}),
-    ...(daysBeforeMaintenance === undefined ? {} : { daysBeforeMaintenance }),
-    ...(mileageBeforeMaintenance === undefined ? {} : { mileageBeforeMaintenance }),
-  };
-}
-
-function maintenanceOf(context: Context, record: Maintenance, self: Link): Written {
-  const { updatedAt } = record;
+function maintenanceOf(context: Context, record: Maintenance, self: Link): Members {
   return {
     _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get'), alerts: linkTo(context, 'alerts.list') }),
-    ...(updatedAt === undefined ? {} : { updatedAt: dateTime(updatedAt) }),
-    ...serviceOf(context, record),
+    ...maintenanceJson(context.viewer, record),
   };
 }

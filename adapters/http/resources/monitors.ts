@@ -1,5 +1,8 @@
 /** Monitors: rules that the car watches, of a fleet or of one of a user's callbacks. */
+
 import { VigieError } from '../../../protocol/errors.ts';
+import { dateTime } from '../../../protocol/interface/json/date-time.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { monitorScopesOf } from '../../../protocol/interface/monitors.ts';
 import { shownDelivery } from '../../../protocol/schema/callback/delivery.ts';
 import {
@@ -14,8 +17,6 @@ import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { dateTime } from './times.ts';
-import type { Written } from './twins.ts';
 
 /** `GET …/monitors` */
 export function monitors(context: Context): Answer {
@@ -144,7 +145,7 @@ function deliveryOf({ delivery }: MonitorParameter): Delivery {
 }
 
 /** Interface 3.19.2 and 4.17.2 Monitor. */
-function monitorOf(context: Context, monitor: Monitor, self: Link): Written {
+function monitorOf(context: Context, monitor: Monitor, self: Link): Members {
   const { monitorId, status, createdAt, updatedAt } = monitor;
   return {
     _links: linksOf({ self, fleet: context.fleet && linkTo(context, 'fleets.get') }),
@@ -157,7 +158,7 @@ function monitorOf(context: Context, monitor: Monitor, self: Link): Written {
 }
 
 /** As it was sent. */
-function shown(parameter: MonitorParameter): Written {
+function shown(parameter: MonitorParameter): Members {
   const { delivery: _, subscribeParam, ...rest } = parameter;
   const { subscribeParam: delivered, attributes } = shownDelivery(parameter.delivery);
   const subscribe = { ...subscribeParam, ...delivered };

@@ -1,6 +1,8 @@
 /** Remotes: commands to the car, sent with a callback that tells what becomes of them. */
+
 import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
@@ -9,7 +11,6 @@ import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { madeBefore, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import type { Written } from './twins.ts';
 
 /** `GET …/callbacks/{cbid}/remotes`: those of kinds that the caller may send. */
 export function remotes(context: Context): Answer {
@@ -64,7 +65,7 @@ export async function sendRemote(context: Context): Promise<Answer> {
 }
 
 /** Interface 3.19.2 and 4.17.2 RemoteAction. */
-function remoteOf(context: Context, action: RemoteAction, self: Link): Written {
+function remoteOf(context: Context, action: RemoteAction, self: Link): Members {
   const { remoteActionId, callbackId, type, remote, status, failureCause } = action;
   return {
     _links: linksOf({ self, ...surroundings(context, callbackId) }),

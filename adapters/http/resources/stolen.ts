@@ -1,15 +1,12 @@
 /** Thefts of the car, and where it was meanwhile; the fleet line has them. */
-import { type Theft, theftSchema } from '../../../protocol/schema/theft.ts';
+import { theftJson } from '../../../protocol/interface/json/records.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
+import type { Theft } from '../../../protocol/schema/theft.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { withPositions } from './positions.ts';
-import { writerOf } from './times.ts';
-import type { Written } from './twins.ts';
 import { waypointsBetween } from './waypoints.ts';
-
-const write = writerOf<Theft>(theftSchema);
 
 /** `GET …/stolen` */
 export function thefts(context: Context): Answer {
@@ -37,15 +34,13 @@ function theftAskedFor(context: Context): Theft {
   return record;
 }
 
-function theftOf(context: Context, record: Theft, self: Link): Written {
-  const written = write(record);
-  withPositions(context, written, record, ['startPosition', 'endPosition']);
+function theftOf(context: Context, record: Theft, self: Link): Members {
   return {
     _links: linksOf({
       self,
       vehicle: linkTo(context, 'vehicles.get'),
       waypoints: linkTo(context, 'stolenWaypoints.list', { sid: record.id }),
     }),
-    ...written,
+    ...theftJson(context.viewer, record),
   };
 }

@@ -1,28 +1,24 @@
 /** Telemetry: what was read of the car, moment by moment. */
+import { dateTime } from '../../../protocol/interface/json/date-time.ts';
+import { serviceJson } from '../../../protocol/interface/json/records.ts';
+import { rootMembers, telemetryJson, vehicleMembers } from '../../../protocol/interface/json/telemetry.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Period } from '../../../protocol/interface/parameters.ts';
 import { telemetrySections } from '../../../protocol/schema/monitor/extensions.ts';
-import { type StatusContents, statusContentsSchema } from '../../../protocol/schema/status.ts';
+import type { StatusContents } from '../../../protocol/schema/status.ts';
 import { assemble, type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
 import type { Answer } from '../call.ts';
 import type { Place } from '../paging.ts';
 import { longCollection } from './collection.ts';
 import { type Context, periodsOf } from './context.ts';
-import { lightingOf } from './lighting.ts';
 import { addressOf, type Link, linksOf, linkTo } from './links.ts';
 import { isPlace, locationOf, placeSlots } from './location.ts';
-import { nextService, serviceOf } from './maintenance.ts';
+import { nextService } from './maintenance.ts';
 import type { Moment } from './moments.ts';
 import type { TelemetrySeries } from './series.ts';
-import { dateTime, writerOf } from './times.ts';
 import { beginOf, tripAskedFor } from './trips.ts';
-import { adasOf, energyOf, engineOf, type Written } from './twins.ts';
 
-/** Members of Status that stand below `vehicle`; the other two stand beside it. Interface 3.19.2 Telemetry. */
-const vehicleMembers = telemetrySections['vehicle'] ?? [];
-const rootMembers = ['environment', 'privacy'] as const;
 const all: readonly string[] = [...rootMembers, ...vehicleMembers];
-
-const write = writerOf<StatusContents>(statusContentsSchema);
 
 /** `GET …/vehicles/{vid}/telemetry` */
 export function telemetry(series: TelemetrySeries): (context: Context) => Promise<Answer> {
@@ -58,7 +54,7 @@ async function listed(
     const location = extensions.has('location') ? locationOf(context, place, reader) : undefined;
     const extension = {
       ...(location === undefined ? {} : { location }),
-      ...(service === undefined ? {} : { maintenance: serviceOf(context, service) }),
+      ...(service === undefined ? {} : { maintenance: serviceJson(context.viewer, service) }),
     };
     if (Object.keys(extension).length > 0) written['_embedded'] = { extension };
     return written;
@@ -70,35 +66,27 @@ interface Shown {
   readonly slots: ReadonlySet<Slot>;
   /** Names the slots. */
   readonly key: string;
-  /** The deprecated form of the lamps, too. */
-  readonly lighting: boolean;
+  /** The kinds asked for. */
+  readonly types: readonly string[] | undefined;
 }
 
 /** Readings of the kinds asked for (interface 3.19.2 TelemetryEnum), all when absent. */
-function shownOf({ side, sees }: Context, types: readonly string[] | undefined): Shown {
+function shownOf({ sees }: Context, types: readonly string[] | undefined): Shown {
   const names = types === undefined ? all : [...new Set(types)].sort().flatMap((type) => telemetrySections[type] ?? []);
   const members = sees('data:telemetry') ? names : [];
-  const lighting =
-    side === 'fleet' && (types === undefined || types.includes('vehicle') || types.includes('vehicle.lighting'));
   const found = slots.filter(({ path }) => members.some((member) => path.startsWith(`${member}.`)));
-  return { slots: new Set(found), key: members.join(','), lighting };
+  return { slots: new Set(found), key: members.join(','), types };
 }
 
-function entryOf(context: Context, place: Place, moment: Moment | undefined, shown: Shown): Written {
-  const { call } = context;
-  const contents = contentsOf(moment, shown.slots);
-  const vehicle = vehicleOf(context, contents, shown.lighting);
-  const written: Written = {
+function entryOf(context: Context, place: Place, moment: Moment | undefined, shown: Shown): Members {
+  return {
     _links: linksOf({
       self: atMoment(context, place.at),
       vehicle: linkTo(context, 'vehicles.get'),
-      trip: call.path['tid'] === undefined ? undefined : linkTo(context, 'trips.get'),
+      trip: context.call.path['tid'] === undefined ? undefined : linkTo(context, 'trips.get'),
     }),
-    createdAt: dateTime(place.at),
+    ...telemetryJson(context.viewer, contentsOf(moment, shown.slots), place.at, shown.types),
   };
-  for (const name of rootMembers) if (contents[name] !== undefined) written[name] = contents[name];
-  if (Object.keys(vehicle).length > 0) written['vehicle'] = vehicle;
-  return written;
 }
 
 /** The address under which exactly one moment is told. */
@@ -108,47 +96,22 @@ function atMoment(context: Context, at: number): Link {
   return { href: `${addressOf(context, list)}?timestamps=${period}` };
 }
 
-function vehicleOf(context: Context, contents: Written, lighting: boolean): Written {
-  const vehicle: Written = {};
-  for (const name of vehicleMembers) if (contents[name] !== undefined) vehicle[name] = contents[name];
-  const { adas, engines, energies, lightingSystem } = vehicle;
-  if (adas !== undefined) vehicle['adas'] = adasOf(context, adas as Written);
-  const deprecated = lighting ? lightingOf(lightingSystem as Written | undefined) : undefined;
-  if (deprecated !== undefined) vehicle['lighting'] = deprecated;
-  if (!context.twins) return vehicle;
-  if (engines !== undefined) vehicle['engines'] = (engines as Written[]).map(engineOf);
-  if (energies !== undefined) vehicle['energies'] = (energies as Written[]).map(energyOf);
-  return vehicle;
-}
-
 const values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
 const createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
 
-/**
- * The objects of Status that the readings make, without times of their own but for the ignition: what is published as
- * IgnitionBase requires one.
- */
-function contentsOf(moment: Moment | undefined, wanted: ReadonlySet<Slot>): Written {
+/** The objects of Status that the readings make. */
+function contentsOf(moment: Moment | undefined, wanted: ReadonlySet<Slot>): StatusContents {
   const read = [...(moment?.values ?? [])].filter(([slot]) => wanted.has(slot) && !isPlace(slot));
   for (const [slot, value] of read) {
     values[slot.index] = value;
     createdAt[slot.object] = moment?.at ?? 0;
   }
-  const contents = write(assemble(values, createdAt));
+  const contents = assemble(values, createdAt);
   for (const [slot] of read) {
     values[slot.index] = undefined;
     createdAt[slot.object] = Number.NaN;
   }
-  const { ignition } = contents;
-  return { ...(withoutTimes(contents) as Written), ...(ignition === undefined ? {} : { ignition }) };
-}
-
-function withoutTimes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTimes);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (name === 'createdAt' ? [] : [[name, withoutTimes(member)]])),
-  );
+  return contents;
 }
 
 /** What periods have in common with one, which goes from `from` up to but without `to`. */

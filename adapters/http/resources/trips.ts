@@ -1,15 +1,12 @@
 /** Trips of the car. */
+import { tripJson } from '../../../protocol/interface/json/records.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Range } from '../../../protocol/interface/parameters.ts';
-import { type Trip, tripSchema, tripState } from '../../../protocol/schema/trip.ts';
+import { type Trip, tripState } from '../../../protocol/schema/trip.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
-import { withPositions } from './positions.ts';
-import { writerOf } from './times.ts';
-import type { Written } from './twins.ts';
-
-const write = writerOf<Trip>(tripSchema);
 
 /** `GET …/trips` of a vehicle, and of a fleet (deprecated): those that begin when, and are as long, as is asked. */
 export function trips(context: Context): Answer {
@@ -60,15 +57,9 @@ function within(value: number | undefined, range: Range | undefined): boolean {
   return value !== undefined && value >= range.min && value <= (range.max ?? Number.POSITIVE_INFINITY);
 }
 
-function tripOf(context: Context, record: Trip, self: Link): Written {
+function tripOf(context: Context, record: Trip, self: Link): Members {
   if (!context.sees('data:trip')) throw unknown('trip', record.id);
-  const { side, car } = context;
   const tid = { tid: record.id };
-  const written = write(record);
-  withPositions(context, written, record, ['startPosition', 'stopPosition']);
-  if (side === 'user' && record.energyConsumptions !== undefined) {
-    written['energyConsumptions'] = record.energyConsumptions.map(consumptionOf);
-  }
   return {
     _links: linksOf({
       self,
@@ -78,14 +69,6 @@ function tripOf(context: Context, record: Trip, self: Link): Written {
       collisions: linkTo(context, 'tripCollisions.list', tid),
       telemetry: linkTo(context, 'tripTelemetry.list', tid),
     }),
-    ...(side === 'fleet' ? { vin: car.vehicle.vin } : {}),
-    ...written,
+    ...tripJson(context.viewer, record),
   };
-}
-
-/** The fleet line counts cL and Wh, the user line L and kWh. */
-function consumptionOf<T extends { readonly type: string; readonly consumption: number }>(energy: T): T {
-  const divisor = energy.type === 'Electric' ? 1000 : 100;
-  // Records have tenths.
-  return { ...energy, consumption: Math.round(energy.consumption * 10) / (divisor * 10) };
 }

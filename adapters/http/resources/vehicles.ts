@@ -1,4 +1,6 @@
 /** The car as one of the vehicles of a fleet or of a user. */
+import { dateTime } from '../../../protocol/interface/json/date-time.ts';
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
 import { onboardCapabilities } from './capabilities.ts';
 import type { VehicleDescription } from './car.ts';
@@ -7,8 +9,6 @@ import { type Context, found } from './context.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
-import { dateTime } from './times.ts';
-import type { Written } from './twins.ts';
 
 /** Pictures that are told at most: interface 3.19.2 VehiclePictures. */
 const PICTURES = 12;
@@ -34,7 +34,7 @@ export function capabilitiesByVin(context: Context): Answer {
 }
 
 /** Interface 3.19.2 and 4.17.2 Vehicle. */
-export function vehicleOf(context: Context, self: Link): Written {
+export function vehicleOf(context: Context, self: Link): Members {
   const { vehicle } = context.car;
   const { id, vin, motorization, brand, createdAt, updatedAt } = vehicle;
   const pictures = picturesOf(vehicle);
@@ -54,7 +54,7 @@ export function vehicleOf(context: Context, self: Link): Written {
   };
 }
 
-function vehicleLinks(context: Context, self: Link): Written {
+function vehicleLinks(context: Context, self: Link): Members {
   const isFleet = context.side === 'fleet';
   return linksOf({
     self,
@@ -76,10 +76,10 @@ function vehicleLinks(context: Context, self: Link): Written {
 }
 
 /** What `extension` asks for. */
-function embedded(context: Context): Written {
+function embedded(context: Context): Members {
   const { call, car, side } = context;
   const asked = new Set(call.query['extension'] as readonly string[] | undefined);
-  const extension: Written = {};
+  const extension: Members = {};
   if (asked.has('onboardCapabilities')) {
     extension['onboardCapabilities'] = onboardCapabilities(side, car.capabilities);
   }
@@ -113,7 +113,7 @@ function labelOf({ car, call }: Context): string | undefined {
 }
 
 /** Interface 4.17.2 StolenCallCenter of the country that is asked for. */
-function callCenterOf({ car, call }: Context): Written {
+function callCenterOf({ car, call }: Context): Members {
   const countryCode = call.query['country'];
   const phoneNumber = typeof countryCode === 'string' ? car.vehicle.callCenters?.[countryCode] : undefined;
   return phoneNumber === undefined ? {} : { callCenter: { stolen: { countryCode, phoneNumber } } };

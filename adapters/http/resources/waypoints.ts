@@ -1,10 +1,10 @@
 /** Where the car was. */
+import { waypointJson } from '../../../protocol/interface/json/position.ts';
 import type { Waypoint, WaypointMessage } from '../../../protocol/schema/waypoint.ts';
 import type { Answer } from '../call.ts';
 import type { Place } from '../paging.ts';
 import { collection } from './collection.ts';
 import { type Context, isAskedFor } from './context.ts';
-import { placeOf } from './positions.ts';
 import { simplified } from './simplify.ts';
 import { tripAskedFor } from './trips.ts';
 
@@ -30,7 +30,7 @@ export function waypointsBetween(context: Context, from: number, to = Number.POS
   const all = pointsBetween(context, from, to);
   const points = tolerance === undefined ? all : simplified(all, ({ point }) => point, tolerance * 1000);
   // Interface 3.19.2 WayPoints.
-  return collection(context, 'positions', points, ({ point }) => placeOf(context, point));
+  return collection(context, 'positions', points, ({ point }) => waypointJson(context.viewer, point));
 }
 
 function pointsBetween(context: Context, from: number, to: number): Point[] {

@@ -85,12 +85,12 @@ describe('a stream', () => {
     status.write(speed, 51, AT + 1_000);
     expect(await reader.next()).toEqual({
       event: 'change',
-      data: { path: 'kinetic.speed', value: 51, at: '2026-01-01T12:00:01Z', stale: expect.any(Boolean) },
+      data: { path: 'kinetic.speed', value: 51, at: '2026-01-01T12:00:01.000Z', stale: expect.any(Boolean) },
     });
     status.remove(speed, AT + 2_000);
     expect(await reader.next()).toEqual({
       event: 'removed',
-      data: { path: 'kinetic.speed', at: '2026-01-01T12:00:02Z' },
+      data: { path: 'kinetic.speed', at: '2026-01-01T12:00:02.000Z' },
     });
   });
 

@@ -104,7 +104,7 @@ describe('a refusal', () => {
       code: 40001,
       uuid: 'u',
       message: 'x.y: must be one of a, b',
-      timestamp: '2026-01-31T08:00:00Z',
+      timestamp: '2026-01-31T08:00:00.000Z',
     });
     expect(xError('user', 'request.unknown', refused)).toEqual({
       code: 40400,

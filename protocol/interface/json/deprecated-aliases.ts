@@ -1,22 +1,20 @@
 /**
- * What the two lines of the interface write differently, and what the user line repeats for old clients: deprecated
- * twins of members that have another place or name now. docs: interface 4.17.2 Energy, EngineBase, Adas.
+ * Members that the user line repeats for old clients in another place or under another name, and what the two lines
+ * write differently. Interface 4.17.2 Energy, EngineBase, Adas; 3.19.2 Telemetry.vehicle.lighting.
  */
-import type { Context } from './context.ts';
+import type { Viewer } from './viewer.ts';
+import type { Members } from './writer.ts';
 
-/** An object of an answer while it is being made. */
-export type Written = Record<string, unknown>;
-
-const memberOf = (object: Written | undefined, name: string): Written | undefined =>
-  object?.[name] as Written | undefined;
+const memberOf = (object: Members | undefined, name: string): Members | undefined =>
+  object?.[name] as Members | undefined;
 
 /** Interface 4.17.2 writes `off` where 3.19.2 writes `Off`. */
-export function adasOf({ side }: Context, adas: Written): Written {
+export function adasJson({ side }: Viewer, adas: Members): Members {
   return side === 'user' && adas['aebs'] === 'Off' ? { ...adas, aebs: 'off' } : adas;
 }
 
 /** With `oil.temp` beside `extension.thermic.oil.temp`. */
-export function engineOf(engine: Written): Written {
+export function engineWithAliases(engine: Members): Members {
   const temp = memberOf(memberOf(memberOf(engine, 'extension'), 'thermic'), 'oil')?.['temp'];
   return temp === undefined ? engine : { ...engine, oil: { temp } };
 }
@@ -25,7 +23,7 @@ export function engineOf(engine: Written): Written {
  * With `extension.fuel.consumption` (of this moment, L/100 km), `extension.electric.residual` (kWh) and
  * `extension.electric.battery.capacity` (Wh) beside what replaced them.
  */
-export function energyOf(energy: Written): Written {
+export function energyWithAliases(energy: Members): Members {
   const extension = memberOf(energy, 'extension');
   if (extension === undefined) return { ...energy };
   const fuel = memberOf(extension, 'fuel');
@@ -34,18 +32,18 @@ export function energyOf(energy: Written): Written {
     ...energy,
     extension: {
       ...extension,
-      ...(fuel === undefined ? {} : { fuel: fuelOf(fuel) }),
-      ...(electric === undefined ? {} : { electric: electricOf(electric) }),
+      ...(fuel === undefined ? {} : { fuel: fuelWithAliases(fuel) }),
+      ...(electric === undefined ? {} : { electric: electricWithAliases(electric) }),
     },
   };
 }
 
-function fuelOf(fuel: Written): Written {
+function fuelWithAliases(fuel: Members): Members {
   const consumption = memberOf(fuel, 'consumptions')?.['instant'];
   return consumption === undefined ? fuel : { ...fuel, consumption: { consumption } };
 }
 
-function electricOf(electric: Written): Written {
+function electricWithAliases(electric: Members): Members {
   const battery = memberOf(electric, 'battery');
   const load = memberOf(battery, 'load');
   if (load === undefined) return electric;
@@ -58,8 +56,25 @@ function electricOf(electric: Written): Written {
 }
 
 /** With `airConditioning.updatedAt` beside `createdAt`. */
-export function preconditioningOf(preconditioning: Written): Written {
+export function preconditioningWithAliases(preconditioning: Members): Members {
   const airConditioning = memberOf(preconditioning, 'airConditioning');
   if (airConditioning === undefined) return preconditioning;
   return { ...preconditioning, airConditioning: { ...airConditioning, updatedAt: airConditioning['createdAt'] } };
+}
+
+interface Lamp {
+  readonly direction: string;
+  readonly position: string;
+  readonly status?: string;
+}
+
+/** Three lists of one length: side, end and state of each turn indicator. Undefined when there is none. */
+export function lightingAlias(system: Members | undefined): Members | undefined {
+  const lamps = ((system?.['turn'] ?? []) as readonly Lamp[]).filter(({ status }) => status !== undefined);
+  if (lamps.length === 0) return undefined;
+  return {
+    turn: lamps.map(({ direction }) => direction),
+    light: lamps.map(({ position }) => position),
+    status: lamps.map(({ status }) => status),
+  };
 }

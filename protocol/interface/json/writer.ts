@@ -1,19 +1,8 @@
-/** Moments as the interface writes them: RFC 3339, UTC, with milliseconds. */
-import type { TSchema } from '../../../protocol/schema/fields.ts';
+import type { TSchema } from '../../schema/fields.ts';
+import { dateTime } from './date-time.ts';
 
-/** Moments written lately: a state that is read again and again has the same ones. */
-const written = new Map<number, string>();
-const MOST = 1_024;
-
-/** `at` is UTC ms. */
-export function dateTime(at: number): string {
-  const known = written.get(at);
-  if (known !== undefined) return known;
-  const text = new Date(at).toISOString();
-  if (written.size >= MOST) written.clear();
-  written.set(at, text);
-  return text;
-}
+/** An object of JSON while it is being made. */
+export type Members = Record<string, unknown>;
 
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>;
@@ -26,11 +15,11 @@ interface Node {
 type Writer = (value: unknown) => unknown;
 
 /**
- * How values of a schema are written in JSON: moments as {@link dateTime}, all else as it is. What is bytes is left
- * out. The way through the schema is worked out once.
+ * How values of a schema are written in JSON: moments as {@link dateTime}, all else as it is. Members that are bytes are
+ * left out. The way through the schema is worked out once.
  */
-export function writerOf<T extends object>(schema: TSchema): (value: T) => Record<string, unknown> {
-  return (writer(schema as Node) ?? ((value) => ({ ...(value as object) }))) as (value: T) => Record<string, unknown>;
+export function writerOf<T extends object>(schema: TSchema): (value: T) => Members {
+  return (writer(schema as Node) ?? ((value) => ({ ...(value as object) }))) as (value: T) => Members;
 }
 
 /** Undefined: nothing in it is to be changed. */
@@ -48,7 +37,7 @@ function writer(node: Node): Writer | undefined {
   }
   if (changed.size === 0) return undefined;
   return (value) => {
-    const result: Record<string, unknown> = {};
+    const result: Members = {};
     for (const [name, member] of Object.entries(value as object)) {
       const write = changed.get(name);
       result[name] = write === undefined ? member : write(member);

@@ -1,0 +1,62 @@
+/** Positions: GeoJSON Features whose coordinates are longitude, latitude, altitude (RFC 7946 §3.1.1). */
+import type { StatusContents } from '../../schema/status.ts';
+import type { Waypoint } from '../../schema/waypoint.ts';
+import { dateTime } from './date-time.ts';
+import type { Viewer } from './viewer.ts';
+import type { Members } from './writer.ts';
+
+export type Position = NonNullable<StatusContents['lastPosition']>;
+
+export interface Feature {
+  readonly type: 'Feature';
+  readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly number[] };
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Interface 3.19.2 and 4.17.2 Position. Undefined when the viewer may not see where the car is. */
+export function positionJson(viewer: Viewer, { geometry, properties }: Position): Feature | undefined {
+  if (!viewer.positions) return undefined;
+  const { createdAt, ...rest } = properties;
+  return feature(viewer, geometry.coordinates, { createdAt: dateTime(createdAt), ...rest });
+}
+
+/** The place of a waypoint. */
+export function waypointJson(viewer: Viewer, point: Waypoint): Feature {
+  const { at, longitude, latitude, altitude, heading, signalQuality, type, fixStatus } = point;
+  return feature(viewer, altitude === undefined ? [longitude, latitude] : [longitude, latitude, altitude], {
+    createdAt: dateTime(at),
+    ...(heading === undefined ? {} : { heading }),
+    ...(signalQuality === undefined ? {} : { signalQuality }),
+    type,
+    ...(fixStatus === undefined ? {} : { fixStatus }),
+  });
+}
+
+/** Interface 3.19.2 Position, PositionBase: the fleet line names the car. */
+export function feature(
+  { side, vehicle }: Viewer,
+  coordinates: readonly number[],
+  properties: Readonly<Record<string, unknown>>,
+): Feature {
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates },
+    properties: side === 'fleet' ? { ...properties, vin: vehicle.vin } : properties,
+  };
+}
+
+/** Puts the named positions of a record that is being written into the form of the viewer's line, or leaves them out. */
+export function placePositions<T extends object, K extends keyof T & string>(
+  viewer: Viewer,
+  written: Members,
+  record: T,
+  names: readonly K[],
+): void {
+  for (const name of names) {
+    const place = record[name] as Position | undefined;
+    if (place === undefined) continue;
+    const seen = positionJson(viewer, place);
+    if (seen === undefined) delete written[name];
+    else written[name] = seen;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Side } from '../operation.ts';
+
+/** Kinds of drive. Interface 3.19.2 Vehicle.motorization. */
+export type Motorization = 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
+
+/** Who reads a resource: whatever its JSON depends on beside the record itself. */
+export interface Viewer {
+  readonly side: Side;
+  readonly vehicle: { readonly vin: string; readonly motorization: Motorization };
+  /** The viewer may see where the car is and was. */
+  readonly positions: boolean;
+  /** The deprecated aliases are written, too. */
+  readonly aliases: boolean;
+}

@@ -1,0 +1,48 @@
+/** Telemetry member by member. */
+import { expect, test } from 'vitest';
+import { Status } from '../../../../agent/status.ts';
+import { telemetryFromReadings } from '../../../../protocol/schema/telemetry.ts';
+import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
+import { KeptRecords } from '../../../rig/keeping.ts';
+import { Asker, carOf, entriesOf, type Json, NOW } from './rig.ts';
+
+const at = NOW - 1_000;
+const stamp = new Date(at).toISOString();
+const readings = Object.entries({
+  'ignition.type': 'Start',
+  'wipingBlades.active': true,
+  'wipingBlades.speed': 'High',
+  'kinetic.speed': 50,
+  'adas.aebs': 'Off',
+}).map(([path, value]) => ({ slot: slotByPath.get(path) as Slot, value, at }));
+
+function fail(): never {
+  throw new Error('nobody asks for this');
+}
+
+async function vehicleOf(address: string): Promise<Readonly<Record<string, unknown>>> {
+  const records = new KeptRecords();
+  records.put('telemetry', { id: 'r1', at, record: telemetryFromReadings(readings) });
+  const monitors = { all: [], get: () => undefined, put: fail, setStatus: fail, remove: fail };
+  const asker = new Asker(carOf({ status: new Status(), records, monitors }));
+  const [entry] = entriesOf((await asker.get(address)).body, 'telemetries');
+  return (entry as Json).vehicle as unknown as Record<string, unknown>;
+}
+
+test('fleet line: ignition and wipers have the time that their published models have, nothing else has one', async () => {
+  expect(await vehicleOf('/fleets/f1/vehicles/bench%20car%2F1/telemetry')).toEqual({
+    ignition: { createdAt: stamp, type: 'Start' },
+    wipingBlades: { createdAt: stamp, active: true, speed: 'High' },
+    kinetic: { speed: 50 },
+    adas: { aebs: 'Off' },
+  });
+});
+
+test('user line: ignition alone has a time, and aebs its own spelling', async () => {
+  expect(await vehicleOf('/user/vehicles/bench%20car%2F1/telemetry')).toEqual({
+    ignition: { createdAt: stamp, type: 'Start' },
+    wipingBlades: { active: true, speed: 'High' },
+    kinetic: { speed: 50 },
+    adas: { aebs: 'off' },
+  });
+});
