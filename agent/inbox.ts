@@ -2,11 +2,12 @@ import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type DownKind, downKind } from '../protocol/topics.ts';
 import { decodeWatch } from '../protocol/watch.ts';
-import type { Clock, Log, Memory, Publisher } from './ports.ts';
+import type { Log, Memory, Publisher } from './ports.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
 import { type RemoteOrder, Requests, type Signer } from './remotes/requests.ts';
+import { VerificationQueue } from './remotes/verification-queue.ts';
 
-/** Messages looked at per second; more are dropped and counted. */
+/** Commands that are verified in a second; more wait. */
 const RATE = 50;
 
 export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
@@ -25,16 +26,14 @@ export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
 export class Inbox {
   readonly requests: Requests;
   readonly #vin: string;
-  readonly #clock: Clock;
   readonly #log: Log;
   readonly #remotes: Remotes;
   readonly #watched: InboxParts['watched'];
-  #received = { second: 0, count: 0, dropped: 0 };
+  readonly #queue: VerificationQueue;
 
   constructor(parts: InboxParts) {
     const { vin, clock, log, publisher, reported } = parts;
     this.#vin = vin;
-    this.#clock = clock;
     this.#log = log;
     this.#watched = parts.watched;
     const told: Publisher = {
@@ -50,6 +49,14 @@ export class Inbox {
       },
     };
     this.#remotes = new Remotes({ ...parts, publisher: told });
+    this.#queue = new VerificationQueue({
+      clock,
+      log,
+      rate: RATE,
+      take: (command, correlation, crowded) => {
+        this.#remotes.take(command, correlation, crowded).catch(this.#complain);
+      },
+    });
     this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.receive(payload) });
     this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }
@@ -59,14 +66,9 @@ export class Inbox {
     return this.#remotes.unsigned;
   }
 
-  /** Messages that came faster than they are looked at, of this second and the last that had any. */
-  get dropped(): number {
-    return this.#received.dropped;
-  }
-
   /** A message on one of the car's down topics. Never throws: it may come from anybody. */
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
-    if (!this.#admit()) return;
+    if (!this.#queue.admits()) return;
     const kind: DownKind | undefined = downKind(this.#vin, topic);
     if (kind === undefined || kind === 'ack') {
       this.#log.warn('a message of a kind this agent does not take', { topic });
@@ -77,7 +79,8 @@ export class Inbox {
       return;
     }
     // What a command is about says its signed content; the topics only let a broker give rights apart.
-    this.#remotes.receive(payload, correlation).catch(this.#complain);
+    const command = this.#remotes.open(payload);
+    if (command !== undefined) this.#queue.put(command, correlation, payload.byteLength);
   }
 
   /** Settles commands that a power cut interrupted; its failures are logged by the command itself. */
@@ -91,6 +94,7 @@ export class Inbox {
   }
 
   stop(): void {
+    this.#queue.stop();
     this.#remotes.stop();
   }
 
@@ -112,19 +116,6 @@ export class Inbox {
       if (!(error instanceof VigieError)) throw error;
       this.#log.warn('a message is not what its topic says', { topic, error: error.message });
     }
-  }
-
-  /** Bounds how many messages a second are looked at: a flood costs nothing but its own delivery. */
-  #admit(): boolean {
-    const second = Math.floor(this.#clock.monotonic() / 1000);
-    if (second !== this.#received.second) {
-      if (this.#received.dropped > 0) this.#log.warn('too many messages', { dropped: this.#received.dropped });
-      this.#received = { second, count: 0, dropped: 0 };
-    }
-    this.#received.count++;
-    if (this.#received.count <= RATE) return true;
-    this.#received.dropped++;
-    return false;
   }
 
   readonly #complain = (error: Error): void => {

@@ -1,3 +1,4 @@
+import type { OpenedCommand } from '../protocol/command.ts';
 import type { Hello } from '../protocol/schema/hello.ts';
 import type { ClockQuality } from '../protocol/schema/message.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
@@ -5,18 +6,18 @@ import type { CommandKind } from '../protocol/schema/remote.ts';
 import { downKind } from '../protocol/topics.ts';
 import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
-import { admit, logUnanswered } from './remotes/admission.ts';
+import { admit, logUnanswered, open } from './remotes/admission.ts';
 import { type Affair, failureOf } from './remotes/affair.ts';
+import { late, SKEW } from './remotes/checks.ts';
 import { final, Ledger, type LedgerData } from './remotes/ledger.ts';
 import { type Progress, Reports } from './remotes/reports.ts';
+import { VerificationQueue } from './remotes/verification-queue.ts';
 import { FAREWELL, within } from './within.ts';
 
 /** It looks around this often, ms. */
 const TICK = 1_000;
-/** Messages looked at per second; more are dropped. */
+/** Commands that are verified in a second; more wait. */
 const RATE = 5;
-/** Clocks of sender and car may differ by this much, ms. */
-const SKEW = 5 * 60_000;
 
 export interface MinimalPorts {
   readonly clock: Clock;
@@ -65,7 +66,7 @@ export class MinimalAgent implements LinkEvents {
   /** That the ledger has lost something is on disk, or was refused there. */
   #noted = false;
   #stopping = false;
-  #second = { number: 0, count: 0 };
+  readonly #queue: VerificationQueue;
 
   constructor(ports: MinimalPorts, options: MinimalOptions) {
     const { clock, log, link, store } = ports;
@@ -83,6 +84,16 @@ export class MinimalAgent implements LinkEvents {
       publisher: this.#outbox,
       log,
       clock,
+    });
+    this.#queue = new VerificationQueue({
+      clock,
+      log,
+      rate: RATE,
+      take: (command, correlation, crowded) => {
+        this.#receive(command, correlation, crowded).catch((error: Error) =>
+          log.error('a command ended in an error', { error: error.message }),
+        );
+      },
     });
   }
 
@@ -116,10 +127,11 @@ export class MinimalAgent implements LinkEvents {
 
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
     const kind = downKind(this.#options.vin, topic);
-    if (this.#stopping || kind === undefined || kind === 'ack' || kind === 'watch' || !this.#admits()) return;
-    this.#receive(payload, correlation).catch((error: Error) =>
-      this.#ports.log.error('a command ended in an error', { error: error.message }),
-    );
+    const isCommand = kind !== undefined && kind !== 'ack' && kind !== 'watch';
+    if (this.#stopping || !isCommand || !this.#queue.admits()) return;
+    const opened = open(payload, { vin: this.#options.vin, verifier: this.#ports.verifier });
+    if ('code' in opened) logUnanswered(this.#ports.log, opened);
+    else this.#queue.put(opened, correlation, payload.byteLength);
   }
 
   /** Says who speaks, and why so little. */
@@ -140,6 +152,7 @@ export class MinimalAgent implements LinkEvents {
   /** Resolves when what is open is on disk and, while connected, acknowledged. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#queue.stop();
     this.#cancelTick?.();
     this.#reports.stop();
     const settled = this.#outbox.settled().catch((error: Error) => {
@@ -161,23 +174,18 @@ export class MinimalAgent implements LinkEvents {
     await this.#ledger.write();
   }
 
-  #admits(): boolean {
-    const number = Math.floor(this.#ports.clock.monotonic() / 1000);
-    if (number !== this.#second.number) this.#second = { number, count: 0 };
-    return ++this.#second.count <= RATE;
-  }
-
   /** The checks of the whole agent, in its order (docs/commands.md), as far as they concern the agent itself. */
-  async #receive(payload: Uint8Array, correlation: Uint8Array | undefined): Promise<void> {
+  async #receive(opened: OpenedCommand, correlation: Uint8Array | undefined, crowded: boolean): Promise<void> {
     const { log, affairs, clock, verifier } = this.#ports;
-    const { vin, quality } = this.#options;
-    const admitted = admit(payload, { vin, verifier });
+    const { quality } = this.#options;
+    const admitted = admit(opened, verifier);
     if ('code' in admitted) return logUnanswered(log, admitted);
     const { command, key, rights } = admitted;
     const { id, kind, issued, expires } = command;
     const progress = (record: Progress['record']): Progress => ({ record, correlation, untold: new Set() });
     const known = this.#ledger.find(id);
     if (known !== undefined) {
+      if (crowded) return;
       if (final(known.status) || this.#underWay.has(id) || !affairs.has(known.type)) {
         return this.#reports.tell(progress(known));
       }
@@ -193,13 +201,15 @@ export class MinimalAgent implements LinkEvents {
     if (!rights.includes(kind)) {
       return this.#reports.fail(blank, { code: 'command.forbidden', detail: `the key has no right to ${kind}` });
     }
+    if (crowded) {
+      return this.#reports.fail(blank, { code: 'command.tooFast', detail: 'too many commands wait already' });
+    }
     if (affair === undefined) {
       const detail = `the agent is in its minimal mode: ${this.#options.reason}`;
       return this.#reports.fail(blank, { code: 'command.unsupported', detail });
     }
-    if (quality() === 'none' || now > expires || issued > now + SKEW) {
-      return this.#reports.fail(blank, { code: 'command.expired', detail: 'it is late, or the car does not know' });
-    }
+    const tooLate = late({ issued, expires }, now, quality());
+    if (tooLate !== undefined) return this.#reports.fail(blank, tooLate);
     this.#underWay.add(id);
     try {
       // A counter that is not marked on disk would let the same happen again after a power cut.

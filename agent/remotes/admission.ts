@@ -1,6 +1,7 @@
-import { type Command, openCommand } from '../../protocol/command.ts';
-import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
+import { type Command, type OpenedCommand, openCommand } from '../../protocol/command.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import type { Log, SignatureVerifier } from '../ports.ts';
+import type { Refusal } from './plan.ts';
 
 /** A command that was signed by a key the car trusts. */
 export interface Admitted {
@@ -11,30 +12,37 @@ export interface Admitted {
   readonly rights: readonly string[];
 }
 
-/** The command, when it is authentic and for this car; else why not, with the code. */
-export function admit(
-  payload: Uint8Array,
-  { vin, verifier }: { readonly vin: string; readonly verifier: SignatureVerifier },
-): Admitted | { readonly code: ErrorCode; readonly detail: string } {
+interface Known {
+  readonly vin: string;
+  readonly verifier: SignatureVerifier;
+}
+
+/**
+ * Takes a message apart. Gives the command when it says that it is for this car and signed by a key the car trusts, which
+ * {@link admit} verifies; else why it cannot be one, with the code.
+ */
+export function open(payload: Uint8Array, { vin, verifier }: Known): OpenedCommand | Refusal {
   const opened = attempt(() => openCommand(payload));
   if (opened instanceof VigieError) return { code: opened.code, detail: opened.message };
-  const key = verifier.key(opened.keyId);
-  if (
-    key === undefined ||
-    key.algorithm !== opened.algorithm ||
-    !verifier.verify(opened.keyId, opened.toBeSigned, opened.signature)
-  ) {
-    const detail = `a command was not signed by a key this car trusts: ${hex(opened.keyId)}`;
-    return { code: 'command.unsigned', detail };
-  }
-  if (opened.command.vin !== vin) {
-    return { code: 'command.unsigned', detail: `a command is for another car: ${opened.command.vin}` };
-  }
-  return { command: opened.command, key: hex(opened.keyId), rights: key.kinds };
+  if (verifier.key(opened.keyId)?.algorithm !== opened.algorithm) return unsigned(opened);
+  if (opened.command.vin === vin) return opened;
+  return { code: 'command.unsigned', detail: `a command is for another car: ${opened.command.vin}` };
+}
+
+/** The command, when it is authentic; else why not, with the code. */
+export function admit(opened: OpenedCommand, verifier: SignatureVerifier): Admitted | Refusal {
+  const { command, keyId, algorithm, toBeSigned, signature } = opened;
+  const key = verifier.key(keyId);
+  if (key?.algorithm !== algorithm || !verifier.verify(keyId, toBeSigned, signature)) return unsigned(opened);
+  return { command, key: hex(keyId), rights: key.kinds };
+}
+
+function unsigned({ keyId }: OpenedCommand): Refusal {
+  return { code: 'command.unsigned', detail: `a command was not signed by a key this car trusts: ${hex(keyId)}` };
 }
 
 /** Says that a message was not answered: an answer would let anybody speak about a command that was not theirs. */
-export function logUnanswered(log: Log, { code, detail }: { readonly code: ErrorCode; readonly detail: string }): void {
+export function logUnanswered(log: Log, { code, detail }: Refusal): void {
   log.warn('a command was refused without an answer', { code, detail });
 }
 

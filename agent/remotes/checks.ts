@@ -1,4 +1,5 @@
 /** What is asked of the car as a whole before a command, whatever it is to do. */
+import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
 import type { Parts, RemoteKind } from './kind.ts';
@@ -15,6 +16,27 @@ const batteryCharge = slot('battery.voltage');
 export interface Car {
   readonly status: StatusReader;
   readonly thefts: Thefts;
+}
+
+/** Clocks of sender and car may differ by this much, ms. */
+export const SKEW = 5 * 60_000;
+
+/** When a command may be carried out. */
+export interface Validity {
+  /** UTC ms. */
+  readonly issued: number;
+  readonly expires: number;
+  /** It comes from the car itself. */
+  readonly own?: boolean;
+}
+
+/** Why the command is too late, if it is. A car that does not know the time cannot say that it is not. */
+export function late({ issued, expires, own }: Validity, now: number, quality: ClockQuality): Refusal | undefined {
+  const refuse = (detail: string): Refusal => ({ code: 'command.expired', detail });
+  if (quality === 'none') return refuse('the car does not know the time');
+  if (now > expires) return refuse(`it expired ${Math.ceil((now - expires) / 1000)} s ago`);
+  if (own === true || issued <= now + SKEW) return undefined;
+  return refuse('it was issued in the future: the clocks of sender and car disagree');
 }
 
 /** What privacy hides at this moment. */

@@ -1,4 +1,4 @@
-import type { CommandBodyKind } from '../../protocol/command.ts';
+import type { CommandBodyKind, OpenedCommand } from '../../protocol/command.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
@@ -10,10 +10,10 @@ import type { Actuator, Clock, Log, Memory, Publisher, SignatureVerifier } from 
 import type { CommandRule } from '../profile.ts';
 import { Schedule } from '../schedule.ts';
 import type { StatusReader } from '../status.ts';
-import { admit, attempt, fromHex, hex, logUnanswered } from './admission.ts';
+import { admit, attempt, fromHex, hex, logUnanswered, open } from './admission.ts';
 import { type Affair, failureOf } from './affair.ts';
 import { ignoredMember } from './body.ts';
-import { carRefuses, hidden, powerRefuses, rateRefuses } from './checks.ts';
+import { carRefuses, hidden, late, powerRefuses, rateRefuses, SKEW } from './checks.ts';
 import type { Confirmations } from './confirmation.ts';
 import { Errands, type Waker } from './errands.ts';
 import { Execution } from './execution.ts';
@@ -57,8 +57,6 @@ export interface RemotesOptions {
   readonly affairs?: ReadonlyMap<CommandKind, Affair>;
 }
 
-/** Clocks of sender and car may differ by this much, ms. */
-const SKEW = 5 * 60_000;
 const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVehicle']);
 
 /** A command, from a sender or from the schedule. */
@@ -148,11 +146,25 @@ export class Remotes {
     this.#errands.arm();
   }
 
-  /** A message of the `remote` down topic. Never rejects. */
+  /** A command that says it is signed for this car; undefined, and counted, for any other message. */
+  open(payload: Uint8Array): OpenedCommand | undefined {
+    const opened = open(payload, this.#o);
+    if (!('code' in opened)) return opened;
+    this.#leaveUnanswered(opened);
+    return undefined;
+  }
+
+  /** A message of a down topic. Never rejects. */
   async receive(payload: Uint8Array, correlation?: Uint8Array): Promise<void> {
+    const opened = this.open(payload);
+    if (opened !== undefined) await this.take(opened, correlation);
+  }
+
+  /** A command that {@link open} gave; `crowded`: too many wait, and it is only answered. Never rejects. */
+  async take(opened: OpenedCommand, correlation?: Uint8Array, crowded = false): Promise<void> {
     if (this.#reports.stopped) return;
     await this.#guarded(async () => {
-      const admitted = admit(payload, this.#o);
+      const admitted = admit(opened, this.#o.verifier);
       if ('code' in admitted) {
         this.#leaveUnanswered(admitted);
         return;
@@ -165,7 +177,7 @@ export class Remotes {
       const known = this.#o.ledger.find(id);
       if (known !== undefined) {
         // The same command again gets the same answer, and nothing is done.
-        await this.#reports.tell(this.#progress(known, correlation));
+        if (!crowded) await this.#reports.tell(this.#progress(known, correlation));
         return;
       }
       if (this.#o.ledger.forgot(issued) || !this.#o.ledger.use(key, command.counter)) {
@@ -175,7 +187,7 @@ export class Remotes {
         return;
       }
       this.#power.spokenTo?.();
-      await this.#carryOut(order, rights);
+      await this.#carryOut(order, rights, crowded);
     });
   }
 
@@ -229,7 +241,7 @@ export class Remotes {
     return plan instanceof VigieError ? undefined : plan;
   }
 
-  async #carryOut(order: Order, rights: readonly string[]): Promise<void> {
+  async #carryOut(order: Order, rights: readonly string[], crowded = false): Promise<void> {
     const { id, type, body } = order;
     const { kinds, ledger, log } = this.#o;
     const kind = kinds.find((candidate) => candidate.type === type);
@@ -237,12 +249,13 @@ export class Remotes {
     let progress = this.#progress(blank, order.correlation);
     const fail = (refusal: Refusal): Promise<void> => this.#reports.fail(progress, refusal);
     if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
+    if (crowded) return fail({ code: 'command.tooFast', detail: 'too many commands wait already' });
     const affair = this.#o.affairs?.get(type);
     if (kind === undefined && affair === undefined) {
       return fail(unsupported(`this agent does not carry out ${type}`));
     }
-    const late = this.#late(order);
-    if (late !== undefined) return fail(late);
+    const tooLate = this.#late(order);
+    if (tooLate !== undefined) return fail(tooLate);
     if (affair !== undefined) return this.#attend(affair, body, progress);
     if (kind === undefined) return;
     const plan = attempt(() => kind.plan(body, this.#parts));
@@ -301,14 +314,9 @@ export class Remotes {
     );
   }
 
-  /** Why the command is too late, if it is. A car that does not know the time cannot say that it is not. */
-  #late({ expires, issued, own }: Order): Refusal | undefined {
-    const now = this.#o.clock.now();
-    const late = (detail: string): Refusal => ({ code: 'command.expired', detail });
-    if (!this.#timeKnown()) return late('the car does not know the time');
-    if (now > expires) return late(`it expired ${Math.ceil((now - expires) / 1000)} s ago`);
-    if (own || issued <= now + SKEW) return undefined;
-    return late('it was issued in the future: the clocks of sender and car disagree');
+  #late(order: Order): Refusal | undefined {
+    const { clock, quality } = this.#o;
+    return late(order, clock.now(), quality());
   }
 
   /** Carries out what a program has come to, by an id of its own: at most once, as any command. */

@@ -1,0 +1,82 @@
+/** Many commands at once: each that was signed for this car ends in one state, and none of them acts twice. */
+import { rmSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { CommandSigner } from '../../adapters/keys/index.ts';
+import { encodeBody, encodeCommand } from '../../protocol/command.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { downTopic } from '../../protocol/topics.ts';
+import { AedesRig } from '../rig/aedes.ts';
+import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
+
+const broker = new AedesRig();
+let keys: string;
+let others: string;
+let car: RemoteCar;
+
+beforeAll(async () => {
+  keys = await makeKeys();
+  others = await makeKeys();
+  await broker.start();
+});
+
+afterAll(async () => {
+  await broker.stop();
+  for (const folder of [keys, others]) rmSync(folder, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  car = await RemoteCar.start({ url: broker.url, keys });
+});
+
+afterEach(() => car.close());
+
+type Signed = [id: string, payload: Uint8Array];
+
+/** Half of them act on the car. */
+const genuine = (count: number): Promise<Signed[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      n % 2 === 0 ? car.sign('Doors', { state: 'Locked' }) : car.sign('WakeUp', {}),
+    ),
+  );
+
+const publish = (commands: readonly Signed[]): Promise<unknown> =>
+  Promise.all(commands.map(([, payload]) => car.cloud.publish(downTopic(car.vin, 'remote'), payload)));
+
+/** The last states of a command: of one that went as it should, one. */
+const endsOf = (id: string) => car.reports(id).filter(({ status }) => finalStates.has(status));
+
+const ended = async (commands: readonly Signed[]): Promise<void> => {
+  for (const [id] of commands) await car.until(() => endsOf(id).length > 0);
+  // Time for a second answer, if there were one.
+  await car.pass(3_000);
+  expect(commands.filter(([id]) => endsOf(id).length !== 1)).toEqual([]);
+  const successes = commands.filter(([id]) => endsOf(id)[0]?.status === 'Success');
+  expect([successes.length, car.simulation.commands.accepted]).toEqual([1, 1]);
+};
+
+test.each([100, 300])('of %i signed commands that are sent at once each ends in one state', async (count) => {
+  const commands = await genuine(count);
+  await publish(commands);
+  await ended(commands);
+});
+
+test('commands among as many that are not authentic each end in one state, and only they', async () => {
+  const commands = await genuine(300);
+  const [, one] = commands[0] as Signed;
+  const stranger = await CommandSigner.open(others, 'owner');
+  const foreign: Signed[] = [];
+  for (let n = 0; n < 75; n++) {
+    const issued = car.clock.now();
+    const command = { id: `strange-${n}`, vin: car.vin, kind: 'Doors', issued, expires: issued + 60_000 } as const;
+    const body = encodeBody('Doors', { state: 'Locked' });
+    foreign.push(['strange', await stranger.sign((counter) => encodeCommand({ ...command, body, counter }))]);
+    foreign.push(await car.sign('Doors', { state: 'Locked' }, { vin: 'VF3VGEBENCH000009' }));
+    foreign.push(['altered', one.map((byte, at) => (at === one.length - 1 - (n % 60) ? byte ^ 1 : byte))]);
+    foreign.push(['junk', Uint8Array.from({ length: n * 7 }, (_, at) => (at * n) % 256)]);
+  }
+  await publish(commands.flatMap((command, n) => [foreign[n] as Signed, command]));
+  await ended(commands);
+  const reports = car.messages.filter(({ kind }) => kind === 'remote').map(({ body }) => body as RemoteReport);
+  expect(new Set(reports.map(({ remoteActionId }) => remoteActionId))).toEqual(new Set(commands.map(([id]) => id)));
+});
