@@ -48,6 +48,7 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
     throw new VigieError('usage.wrong', 'certificates are for TLS, and --broker has none: write mqtts://');
   }
   return CloudClient.connect(url, {
+    names: { ca: '--ca', certificate: '--cert and --cert-key' },
     ...(username === undefined ? {} : { username }),
     ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),
     ...(tls === undefined ? {} : { tls }),

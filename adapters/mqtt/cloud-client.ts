@@ -9,7 +9,7 @@ import { matches } from './filter.ts';
 import { LinkProgress } from './health.ts';
 import { KeepAlive } from './keep-alive.ts';
 import type { MqttAddress } from './link.ts';
-import { makeTargets } from './socket.ts';
+import { makeTargets, type TlsNames } from './socket.ts';
 
 export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
   /** Bytes of the largest packet that is accepted; default 1 MiB. */
@@ -18,6 +18,8 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
   readonly connectTimeout?: number;
   /** Milliseconds; default 0.5 s to 10 s. */
   readonly backoff?: BackoffOptions;
+  /** What errors call the files of TLS; default: as the configuration does. */
+  readonly names?: TlsNames;
   readonly log?: Log;
 }
 
@@ -94,7 +96,7 @@ export class CloudClient {
     };
     this.#dialer = new Dialer(
       {
-        targets: makeTargets(url, options.tls, this.#log),
+        targets: makeTargets(url, options.tls, this.#log, options.names),
         protocol: options.protocol ?? 'auto',
         identity,
         keepAlive: new KeepAlive(options.keepalive ?? 30, LEAST_KEEPALIVE),

@@ -6,10 +6,21 @@ import { VigieError } from '../../protocol/errors.ts';
 import { type BrokerAddress, parseAddress } from './address.ts';
 import { Credentials, type TlsSource } from './credentials.ts';
 
+/** What a person who reads an error calls the files of TLS. */
+export interface TlsNames {
+  readonly ca: string;
+  /** The certificate to show, and its key. */
+  readonly certificate: string;
+}
+
+/** As the configuration calls them. */
+const NAMES: TlsNames = { ca: 'ca', certificate: 'cert and key' };
+
 /** A broker that can be dialed: its address and, for TLS, what to trust and to show. */
 export interface Target {
   readonly address: BrokerAddress;
   readonly credentials: Credentials | undefined;
+  readonly names: TlsNames;
 }
 
 /**
@@ -20,6 +31,7 @@ export function makeTargets(
   url: string | readonly string[],
   tls: TlsSource | undefined,
   log: Log,
+  names: TlsNames = NAMES,
 ): readonly [Target, ...Target[]] {
   const urls = typeof url === 'string' ? [url] : url;
   const addresses = urls.map(parseAddress);
@@ -34,6 +46,7 @@ export function makeTargets(
   const targetOf = (address: BrokerAddress): Target => ({
     address,
     credentials: address.secure ? credentials : undefined,
+    names,
   });
   const [first, ...others] = addresses;
   if (first === undefined) {

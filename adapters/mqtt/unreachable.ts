@@ -11,10 +11,6 @@ const advice: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name server does not answer; check the network',
   EHOSTUNREACH: 'there is no way to that host; check the network',
   ENETUNREACH: 'there is no network; check the connection',
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the broker's certificate is self-signed; give it as ca",
-  SELF_SIGNED_CERT_IN_CHAIN: "the authority of the broker's certificate is not trusted; give it as ca",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the authority of the broker's certificate is not trusted; give it as ca",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the authority of the broker's certificate is not trusted; give it as ca",
   CERT_HAS_EXPIRED: "the broker's certificate has expired; renew it, or set this machine's clock",
   CERT_REVOKED: "the broker's certificate was revoked; do not trust it, and tell whoever runs the broker",
   UNABLE_TO_GET_CRL: "crl has no list of an authority of the broker's certificate; give one of each",
@@ -30,18 +26,59 @@ const advice: Readonly<Record<string, string>> = {
 /** Reason codes that are about who we are: 3.1.1 clause 3.2.2.3 codes 2, 4, 5; MQTT 5 clause 3.2.2.2 from 0x85. */
 const identityRefused: readonly number[] = [0x02, 0x04, 0x05, 0x85, 0x86, 0x87, 0x8a, 0x8c];
 
+/** What is not trusted, by OpenSSL's result of the verification (openssl-verification-options(1)). */
+const untrusted: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the broker's certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "the authority of the broker's certificate is not trusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the authority of the broker's certificate is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the authority of the broker's certificate is not trusted",
+};
+
+/** TLS 1.2 says so too when a client shows no certificate (RFC 5246 clause 7.4.6). */
+const HANDSHAKE_FAILURE = 40;
+/**
+ * Alerts about the certificate of a client (RFC 8446 clause 6.2): bad, unsupported, revoked, expired and unknown
+ * certificate, unknown_ca, access_denied, certificate_required.
+ */
+const certificateAlerts: readonly number[] = [42, 43, 44, 45, 46, 48, 49, 116];
+
 /** Why an address cannot be used, with what to do about it. */
 export function unreachable(target: Target, closing: Closing): VigieError {
-  const cause = closing.cause;
-  const systemCode = cause !== undefined && 'code' in cause ? String(cause.code) : '';
-  const said = closing.code === undefined ? closing.reason : reasonText(closing.code);
-  let todo = advice[systemCode];
-  if (closing.code !== undefined && identityRefused.includes(closing.code)) {
-    todo = 'the broker does not let this client in; check client id, user, password and certificate';
-  }
-  todo ??= 'check that address, port and scheme (mqtt or mqtts) are those of an MQTT broker';
-  return new VigieError('link.refused', `cannot connect: ${said} (${todo})`, {
+  const { cause } = closing;
+  const alert = alertOf(cause);
+  const said =
+    closing.code !== undefined ? reasonText(closing.code) : alert === undefined ? closing.reason : alert.said;
+  return new VigieError('link.refused', `cannot connect: ${said} (${adviceOn(target, closing, alert?.number)})`, {
     where: target.address.text,
     cause,
   });
+}
+
+function adviceOn(target: Target, closing: Closing, alert: number | undefined): string {
+  const { code, cause, silent } = closing;
+  const { credentials, names } = target;
+  if (code !== undefined && identityRefused.includes(code)) {
+    return 'the broker does not let this client in; check client id, user, password and certificate';
+  }
+  const shown = credentials?.expires !== undefined;
+  const certificate = shown
+    ? `the broker does not accept the certificate that it was shown; give one of an authority that it trusts as ${names.certificate}`
+    : `the broker requires a certificate of its clients; give ${names.certificate}`;
+  if (alert === HANDSHAKE_FAILURE) return `perhaps ${certificate}`;
+  if (alert !== undefined && certificateAlerts.includes(alert)) return certificate;
+  const systemCode = cause !== undefined && 'code' in cause ? String(cause.code) : '';
+  const unknown = untrusted[systemCode];
+  if (unknown !== undefined) return `${unknown}; give it as ${names.ca}`;
+  const known = advice[systemCode];
+  if (known !== undefined) return known;
+  const general = 'check that address, port and scheme (mqtt or mqtts) are those of an MQTT broker';
+  return credentials !== undefined && silent ? `${general}; perhaps ${certificate}` : general;
+}
+
+/** The alert with which the other side ended TLS: OpenSSL has its number in the text of the error only. */
+function alertOf(cause: Error | undefined): { readonly number: number; readonly said: string } | undefined {
+  const [, number] = /SSL alert number (\d+)/.exec(cause?.message ?? '') ?? [];
+  return number === undefined
+    ? undefined
+    : { number: Number(number), said: `the broker ended TLS with alert ${number}` };
 }

@@ -63,7 +63,7 @@ describePeer('mosquitto', 'a broker that lets in', () => {
     await watches('--broker', url, '--ca', ca, '--cert', certFile, '--cert-key', keyFile);
     const unknown = await vigie('watch', VIN, '--broker', url);
     expect(unknown.status).toBe(2);
-    expect(unknown.stderr).toContain('give it as ca');
+    expect(unknown.stderr).toContain('give it as --ca');
   });
 });
 
