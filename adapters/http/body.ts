@@ -1,11 +1,13 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 
 /**
- * The JSON in the body of a request. How long it may take to come is bounded by the server (`requestTimeout`).
+ * The JSON in the body of a request; a client that asked whether to send it (RFC 9110 §10.1.1) is told to. How long it may take to come is bounded by the server (`requestTimeout`).
  * @throws VigieError `message.unbounded` for more than `limit` bytes, `input.malformed` for what is no JSON in UTF-8
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, answer: ServerResponse, limit: number): Promise<unknown> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (request.httpVersion === '1.1' && /100-continue/i.test(request.headers.expect ?? '')) answer.writeContinue();
   const bytes = await readBytes(request, limit);
   if (bytes.byteLength === 0) throw new VigieError('input.malformed', 'body: is missing');
   let text: string;
@@ -24,7 +26,6 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Listened to instead of iterated: an iterator that ends early destroys the connection, and with it the answer.

@@ -1,5 +1,5 @@
 /** The TCP connections of the server: how many there may be, how long they may take to begin, and how they end. */
-import type { Server as PlainServer, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server as PlainServer, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -12,6 +12,8 @@ export interface ConnectionBounds {
   readonly handshake: number;
   /** For requests under way when the server stops, ms. */
   readonly finish: number;
+  /** For a client to take the refusal of what it sends and to stop sending, ms. */
+  readonly linger: number;
 }
 
 interface Connection {
@@ -21,6 +23,8 @@ interface Connection {
   readonly client: string;
   /** Answers that are not sent yet. */
   readonly answers: Set<ServerResponse>;
+  /** Whether its last answer is written and ends with the request that it refuses. */
+  lingers: boolean;
   /** Of the time for the handshake. */
   cancel: () => void;
 }
@@ -55,7 +59,8 @@ export class Connections {
 
   /** Whether a part of an answer was sent on this socket and the rest was not. */
   isAnswering(socket: Duplex): boolean {
-    return [...(this.#ready.get(socket)?.answers ?? [])].some(({ headersSent }) => headersSent);
+    const { lingers = false, answers = [] } = this.#ready.get(socket) ?? {};
+    return lingers || [...answers].some(({ headersSent }) => headersSent);
   }
 
   /** Has the connection stay until the answer was sent. */
@@ -68,6 +73,24 @@ export class Connections {
       // Node closes it itself, after the last bytes of TLS, where the answer says so.
       if (this.#stopping && connection.answers.size === 0) setImmediate(() => connection.tcp.destroy());
     });
+  }
+
+  /**
+   * Ends an answer that is written when the rest of its request has come and was thrown away, or the time for that is
+   * over: closed while the client is still sending, the connection would be reset and the answer lost (RFC 9112 §9.6).
+   */
+  linger(request: IncomingMessage, answer: ServerResponse): void {
+    const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
+    if (connection !== undefined) {
+      connection.lingers = true;
+      connection.answers.delete(answer);
+    }
+    const end = (): void => {
+      cancel();
+      answer.end();
+    };
+    const cancel = this.#clock.after(this.#bounds.linger, end);
+    request.once('close', end).resume();
   }
 
   /** Closes every connection: at once, or when its answer was sent or the time for that is over. */
@@ -87,7 +110,7 @@ export class Connections {
 
   #opened(tcp: Socket, secure: boolean): void {
     const cancel = secure ? this.#clock.after(this.#bounds.handshake, () => tcp.destroy()) : () => undefined;
-    const connection: Connection = { tcp, client: clientOf(tcp), answers: new Set(), cancel };
+    const connection: Connection = { tcp, client: clientOf(tcp), answers: new Set(), lingers: false, cancel };
     this.#open.set(tcp, connection);
     if (!secure) this.#ready.set(tcp, connection);
     tcp.once('close', () => {

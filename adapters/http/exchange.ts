@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { authorityOf, sideOf, type Target, targetOf } from './address.ts';
 import type { Caller } from './call.ts';
+import type { Connections } from './connections.ts';
 
 /** A request on its way to its answer, and what became known of it on the way. */
 export interface Exchange {
@@ -25,7 +26,7 @@ export interface Exchange {
   status?: number;
 }
 
-export type Bindings = { Bindings: HttpBindings & { exchange: Exchange } };
+export type Bindings = { Bindings: HttpBindings & { exchange: Exchange; connections: Connections } };
 export type App = Hono<Bindings>;
 export type RequestContext = Context<Bindings>;
 
@@ -83,24 +84,25 @@ type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | u
  * reads its own text back from a stream, it would take the processor twice as long.
  */
 export function respond(
-  { exchange, incoming, outgoing }: RequestContext['env'],
+  { exchange, incoming, outgoing, connections }: RequestContext['env'],
   status: number,
   body: Content,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   exchange.status = status;
-  const all = { ...exchange.headers, ...headers, ...connectionOf(incoming) };
+  const all = { ...exchange.headers, ...headers };
   if (body instanceof ReadableStream) return new Response(body, { status, headers: all });
   const answer = outgoing as ServerResponse;
-  if (body === undefined) {
-    answer.writeHead(status, status === 204 ? all : { ...all, 'Content-Length': '0' }).end();
-  } else {
-    answer.writeHead(status, { ...all, 'Content-Length': String(Buffer.byteLength(body)) }).end(body);
+  const length = body === undefined ? 0 : Buffer.byteLength(body);
+  const sized = status === 204 ? all : { ...all, 'Content-Length': String(length) };
+  if (incoming.complete) {
+    answer.writeHead(status, sized).end(body);
+    return RESPONSE_ALREADY_SENT;
   }
+  // Nothing more can be asked on this connection: what comes is the rest of a body that nobody reads.
+  answer.writeHead(status, { ...sized, Connection: 'close' });
+  if (body === undefined) answer.flushHeaders();
+  else answer.write(body);
+  connections.linger(incoming, answer);
   return RESPONSE_ALREADY_SENT;
-}
-
-/** What follows on a connection is not known while its request was not read to the end. */
-function connectionOf({ complete }: IncomingMessage): Readonly<Record<string, string>> {
-  return complete ? {} : { Connection: 'close' };
 }

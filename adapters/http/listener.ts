@@ -28,8 +28,6 @@ export interface Bounds extends ConnectionBounds {
   readonly headers: number;
   /** A connection on which nothing moves is closed, ms. */
   readonly idle: number;
-  /** For a client to take the refusal of what it sends and to stop sending, ms. */
-  readonly linger: number;
 }
 
 export const bounds: Bounds = {
@@ -38,7 +36,7 @@ export const bounds: Bounds = {
   request: 10_000,
   headers: 16_384,
   idle: 60_000,
-  linger: 1_000,
+  linger: 5_000,
   finish: 5_000,
 };
 
@@ -81,6 +79,8 @@ export function createListener(
   checkWhileConnected(server, Math.min(1_000, request));
   server.maxHeadersCount = 100;
   server.timeout = idle;
+  // Whoever asks whether to send a body is told so when the body is wanted; other expectations are passed over.
+  server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -207,7 +207,7 @@ function refuseUnreadable(
     // The rest of a request that is late must not come after its refusal.
     if (late) socket.destroy();
   });
-  // RFC 9112 §9.6: closed while the client is still sending, the connection would be reset and the answer lost.
+  // As with {@link Connections.linger}.
   const cancel = clock.after(linger, () => socket.destroy());
   socket.once('close', cancel);
 }

@@ -73,7 +73,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   requireProtection(options);
   const app = buildApp(options);
   const hosts = hostsOf(options);
-  const listener = getRequestListener((request, env) => answer(app, options, hosts, request, env as HttpBindings), {
+  const serve = (request: Request, env: HttpBindings) => answer(app, options, { ...env, connections }, hosts, request);
+  const listener = getRequestListener((request, env) => serve(request, env as HttpBindings), {
     overrideGlobalObjects: false,
     // Connections and their time are kept by the listener.
     autoCleanupIncoming: false,
@@ -81,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     errorHandler: (error) => {
       log.info('a request cannot be read', { error: error instanceof Error ? error.message : String(error) });
       const { headers, body } = refuseUnread('address: must be a path or URL, with a valid Host', clock.now());
-      return new Response(body, { status: 400, headers });
+      return new Response(body, { status: 400, headers: { ...headers, Connection: 'close' } });
     },
   });
   const { server, connections } = createListener(
@@ -195,9 +196,9 @@ function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {
 async function answer(
   app: App,
   { clock, log, url }: ServerOptions,
+  env: Omit<RequestContext['env'], 'exchange'>,
   hosts: Hosts,
   request: Request,
-  env: HttpBindings,
 ): Promise<Response> {
   const started = clock.monotonic();
   const { socket } = env.incoming;

@@ -1,4 +1,5 @@
 /** How an operation is served: access, rate, form of the request, handler, form of the answer; in this order. */
+import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -55,7 +56,7 @@ export class Serving {
       path: readPath(operation, path),
       query: readQuery(operation, pairs, exchange.now),
       headers: readHeaders(operation, (name) => headerOf(incoming, name)),
-      body: operation.body === undefined ? undefined : await this.#readBody(operation, incoming),
+      body: operation.body === undefined ? undefined : await this.#readBody(operation, context.env),
       caller,
       base: `${exchange.origin}${place.root}`,
       self: selfOf(exchange.target.path.slice(place.root.length), exchange.target.query),
@@ -94,9 +95,9 @@ export class Serving {
     return caller;
   }
 
-  async #readBody(operation: Operation, incoming: RequestContext['env']['incoming']): Promise<unknown> {
+  async #readBody(operation: Operation, { incoming, outgoing }: RequestContext['env']): Promise<unknown> {
     requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
-    const body = readBody(operation, await readJson(incoming, this.#options.bodyLimit));
+    const body = readBody(operation, await readJson(incoming, outgoing as ServerResponse, this.#options.bodyLimit));
     const deprecated = deprecatedMembers(operation, body);
     if (deprecated.length > 0) {
       this.#options.log.warn('a request has deprecated members', { operation: operation.id, members: deprecated });
