@@ -1,10 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
-import { describeShared, sharedData } from '../../shared.ts';
+import { describeShared } from '../../shared.ts';
 import { type Agreement, compare } from './agreement.ts';
-
-const folder = `${sharedData}gnss/`;
+import { own, type Recording, receivers, shared } from './recordings.ts';
 
 /** Why a report of gpsd has no equal among our fixes; anything else is a failure. */
 const causes: readonly { readonly cause: string; readonly files: readonly string[]; readonly what: RegExp }[] = [
@@ -15,57 +14,65 @@ const causes: readonly { readonly cause: string; readonly files: readonly string
     what: /^fix 3D is 2D$/,
   },
   {
+    cause: 'gpsd reports with the mode of before, as the GSA of the moment has not come',
+    files: ['found-and-lost.log'],
+    what: /^fix 3D is 2D$/,
+  },
+  {
     // SiRF message 2 gives an earth-centred position; gpsd adds the height of its own model of the geoid.
     cause: 'the receiver gives no height above mean sea level, gpsd computes one',
-    files: ['bu303-moving.log'],
+    files: ['bu303-moving.log', 'sirf.log'],
     what: /^altMSL [\d.]+ is missing$/,
   },
 ];
 
 /** Reports, those that agree in all, and exceptions by cause. */
 const expected: Readonly<Record<string, readonly [number, number, Readonly<Record<string, number>>]>> = {
+  'antimeridian-rtk.log': [61, 61, {}],
   'bu303-moving.log': [12, 0, { 'the receiver gives no height above mean sea level, gpsd computes one': 12 }],
   'bu353s4.log': [27, 27, {}],
+  'equator.log': [42, 42, {}],
+  'found-and-lost.log': [36, 35, { 'gpsd reports with the mode of before, as the GSA of the moment has not come': 1 }],
   'nmea-rtk.log': [123, 123, {}],
+  'sirf.log': [20, 0, { 'the receiver gives no height above mean sea level, gpsd computes one': 20 }],
   'sl869.log': [95, 83, { 'GSA says 2D, gpsd keeps 3D because GGA has an altitude': 12 }],
 };
 
-function agreementOf(file: string): Agreement {
-  const parser = new NmeaParser({ file, latest: Date.UTC(2026, 0, 1) });
-  const bytes = readFileSync(folder + file);
-  return compare(`${folder}${file}.chk`, [...parser.push(bytes), ...parser.finish()]);
+function agreementOf({ name, path }: Recording): Agreement {
+  const parser = new NmeaParser({ file: name, latest: Date.UTC(2026, 0, 1) });
+  return compare(`${path}.chk`, [...parser.push(readFileSync(path)), ...parser.finish()]);
 }
 
 function causeOf(file: string, what: string): string | undefined {
   return causes.find((entry) => entry.files.includes(file) && entry.what.test(what))?.cause;
 }
 
-describeShared('agreement with gpsd', () => {
-  const logs = readdirSync(folder).filter((file) => file.endsWith('.log'));
-
-  it.each(logs)('%s: every report of gpsd has its fix, or a known cause why not', (file) => {
-    const { reports, agreeing, exceptions } = agreementOf(file);
+function agreesWithGpsd(recordings: readonly Recording[]): void {
+  it.each(recordings)('$name: every report of gpsd has its fix, or a known cause why not', (recording) => {
+    const { reports, agreeing, exceptions } = agreementOf(recording);
     const counts: Record<string, number> = {};
     for (const { line, what } of exceptions) {
-      const cause = causeOf(file, what);
-      expect(cause, `${file}.chk:${line}: ${what}`).toBeDefined();
+      const cause = causeOf(recording.name, what);
+      expect(cause, `${recording.name}.chk:${line}: ${what}`).toBeDefined();
       counts[cause as string] = (counts[cause as string] ?? 0) + 1;
     }
     expect(reports).toBeGreaterThan(0);
-    if (expected[file] !== undefined) expect([reports, agreeing, counts]).toEqual(expected[file]);
+    if (expected[recording.name] !== undefined) expect([reports, agreeing, counts]).toEqual(expected[recording.name]);
   });
 
-  it.each(logs)('%s: positions and times agree without exception', (file) => {
-    const wrong = agreementOf(file).exceptions.filter(({ what }) => /no fix of|lat|lon|speed|track/.test(what));
+  it.each(recordings)('$name: positions and times agree without exception', (recording) => {
+    const wrong = agreementOf(recording).exceptions.filter(({ what }) => /no fix of|lat|lon|speed|track/.test(what));
     expect(wrong).toEqual([]);
   });
 
-  it.each(logs)("%s: gpsd's own reports read back give what they say", (file) => {
-    const parser = new GpsdParser({ file });
-    const bytes = readFileSync(`${folder}${file}.chk`);
-    const fixes = [...parser.push(bytes), ...parser.finish()];
-    const { agreeing, reports } = compare(`${folder}${file}.chk`, fixes);
+  it.each(recordings)("$name: gpsd's own reports read back give what they say", ({ name, path }) => {
+    const parser = new GpsdParser({ file: name });
+    const fixes = [...parser.push(readFileSync(`${path}.chk`)), ...parser.finish()];
+    const { agreeing, reports } = compare(`${path}.chk`, fixes);
     expect(parser.faults.first).toEqual([]);
     expect(agreeing).toBe(reports);
   });
-});
+}
+
+describe('agreement with gpsd', () => agreesWithGpsd(receivers(own())));
+describeShared('agreement with gpsd on recordings beside the project', () => agreesWithGpsd(receivers(shared())));

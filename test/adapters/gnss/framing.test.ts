@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
-import { describeShared, sharedData } from '../../shared.ts';
+import { describeShared } from '../../shared.ts';
+import { own, type Recording, shared } from './recordings.ts';
 import { bytesOf, parse, sentence, sirfFrame, told } from './sentences.ts';
 
 const latest = Date.UTC(2026, 0, 1);
@@ -145,9 +146,8 @@ describe('any bytes', () => {
   });
 });
 
-describeShared('damaged recordings', () => {
-  const folder = `${sharedData}gnss/`;
-  const recordings = readdirSync(folder).map((file) => new Uint8Array(readFileSync(folder + file)));
+function damagedRecordings(paths: readonly Recording[]): void {
+  const recordings = paths.map(({ path }) => new Uint8Array(readFileSync(path)));
   const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
 
   it('throw nothing, and every fix is one that can be', () => {
@@ -168,4 +168,7 @@ describeShared('damaged recordings', () => {
       }),
     );
   });
-});
+}
+
+describe('damaged recordings', () => damagedRecordings(own()));
+describeShared('damaged recordings beside the project', () => damagedRecordings(shared()));

@@ -1,12 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { type Fix, openFixLog } from '../../../adapters/gnss/index.ts';
 import { decodeFixes, isFixLog } from '../../../commands/decode-fixes.ts';
 import { Lines } from '../../../commands/output.ts';
 import { describeShared, sharedData } from '../../shared.ts';
+import { own, type Recording, shared } from './recordings.ts';
 import { told } from './sentences.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-gnss-'));
@@ -139,18 +141,29 @@ describe('decode', () => {
       '2020-01-01T00:00:00.000Z 2D 48.1173000 11.5000000 18.5 km/h 84.4°',
     );
   });
+});
 
-  describeShared('real recordings', () => {
-    it.each(readdirSync(`${sharedData}gnss`))('%s is recognised and has fixes', async (name) => {
-      const path = `${sharedData}gnss/${name}`;
-      expect(await isFixLog(path)).toBe(true);
-      expect((await read(path)).fixes.length).toBeGreaterThan(5);
-    });
-
-    it.each(
-      readdirSync(`${sharedData}canlogs`, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
-    )('$name, a log of a bus, is not taken for one', async ({ parentPath, name }) => {
-      expect(await isFixLog(join(parentPath, name))).toBe(false);
-    });
+function areRecordings(recordings: readonly Recording[]): void {
+  it.each(recordings)('$name is recognised and has fixes', async ({ path }) => {
+    expect(await isFixLog(path)).toBe(true);
+    expect((await read(path)).fixes.length).toBeGreaterThan(5);
   });
+}
+
+function areNone(folder: string): void {
+  it.each(readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()))(
+    '$name, a log of a bus, is not taken for one',
+    async ({ parentPath, name }) => {
+      expect(await isFixLog(join(parentPath, name))).toBe(false);
+    },
+  );
+}
+
+describe('recordings of receivers and of buses', () => {
+  areRecordings(own());
+  areNone(fileURLToPath(new URL('../can/log/recorded/', import.meta.url)));
+});
+describeShared('recordings of receivers and of buses beside the project', () => {
+  areRecordings(shared());
+  areNone(join(sharedData, 'canlogs'));
 });

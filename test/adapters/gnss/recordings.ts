@@ -1,0 +1,23 @@
+/** Recordings of receivers and what gpsd makes of them (`.chk`): of this folder, and beside the project. */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sharedData } from '../../shared.ts';
+
+export interface Recording {
+  readonly name: string;
+  readonly path: string;
+}
+
+const recordingsIn = (folder: string): Recording[] =>
+  readdirSync(folder)
+    .filter((name) => /\.log(\.chk)?$/.test(name))
+    .map((name) => ({ name: basename(name), path: join(folder, name) }));
+
+export const own = (): readonly Recording[] => recordingsIn(fileURLToPath(new URL('recorded/', import.meta.url)));
+/** Only where {@link sharedData} is. */
+export const shared = (): readonly Recording[] => recordingsIn(join(sharedData, 'gnss'));
+
+/** Of several recordings those of a receiver itself. */
+export const receivers = (recordings: readonly Recording[]): readonly Recording[] =>
+  recordings.filter(({ name }) => name.endsWith('.log'));
