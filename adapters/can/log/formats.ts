@@ -3,6 +3,7 @@
  * its format is opened: the unit in the car has no use for them.
  */
 import type { BytesReader, FileReader, Format, Head } from './format.ts';
+import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
@@ -17,6 +18,8 @@ export const bytesFormats = [
   'gvret',
   'canhacker',
   'busmaster',
+  'pcap',
+  'pcapng',
 ] as const;
 /** Formats that are read at any position of a file. */
 export const fileFormats = [] as const;
@@ -121,6 +124,31 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     score: matching(/^\d+:\d+:\d+:\d+\s+[RT]x\s+\d+\s/i, /^-?\*\*\*(BUSMASTER|START DATE AND TIME)/),
     load: () => textual(async () => (await import('./busmaster.ts')).BusmasterLines),
   },
+  pcap: {
+    name: 'pcap',
+    extensions: ['pcap', 'cap'],
+    tools: 'tcpdump, Wireshark',
+    note: 'link types 227 (SocketCAN), 113 and 276 (Linux cooked)',
+    score: ({ text }) => {
+      const linkType = pcapHeader(text)?.linkType;
+      return linkType !== undefined && canLinkTypes.has(linkType) ? signature : 0;
+    },
+    load: async () => {
+      const { PcapParser } = await import('./pcap.ts');
+      return { from: 'bytes', create: (recording, { text }) => new PcapParser(recording, text) };
+    },
+  },
+  pcapng: {
+    name: 'pcapng',
+    extensions: ['pcapng'],
+    tools: 'Wireshark, dumpcap, tshark',
+    note: 'the same link types; an interface is a bus',
+    score: ({ text }) => (text.startsWith('\n\r\r\n') ? signature : 0),
+    load: async () => {
+      const { PcapngParser } = await import('./pcapng.ts');
+      return { from: 'bytes', create: (recording) => new PcapngParser(recording) };
+    },
+  },
 };
 
 /** What any log may be packed in. */
@@ -178,5 +206,10 @@ const unread: readonly (readonly [is: (text: string) => boolean, what: string])[
 
 /** What a file is that is no log of a known format, for people; undefined when that is not known. */
 export function identify({ text }: Head): string | undefined {
+  const linkType = pcapHeader(text)?.linkType;
+  if (linkType !== undefined) {
+    const read = [...canLinkTypes].join(', ');
+    return `this capture is of ${linkTypeName(linkType)} and has no CAN frames; read are the link types ${read}`;
+  }
   return unread.find(([is]) => is(text))?.[1];
 }

@@ -6,6 +6,7 @@ import { type BytesFormat, bytesFormats, formats, headOf } from '../../../adapte
 import { Recording } from '../../../adapters/can/log/recording.ts';
 import { formatCandump } from '../../../adapters/can/log/writer.ts';
 import { BIT_RATE_SWITCH, ERROR, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { pcap, pcapng } from '../../../test/adapters/can/log/capture-writers.ts';
 import { asc, blf, crtd, gvret, trc } from '../../../test/adapters/can/log/writers.ts';
 import { Contradiction, type FuzzTarget, texts } from '../target.ts';
 
@@ -71,6 +72,15 @@ const seeds: Readonly<Record<BytesFormat, () => Uint8Array[]>> = {
       '***BUSMASTER Ver 2.4.0***\r\n***PROTOCOL CAN***\r\n***START DATE AND TIME 8:8:2014 23:59:58:500***\r\n***HEX***\r\n***SYSTEM MODE***\r\n23:59:59:9420 Rx 1 0x023 s 1 40\r\n00:00:00:0010 Tx 2 0x18DAF110 x 2 40 FF\r\n00:00:01:5000 Rx 1 0x023 sr 3\r\n***[STOP LOGGING SESSION]***\r\n',
       '***BUSMASTER Ver 2.4.0***\n***START DATE AND TIME 8:8:2014 1:2:3:4***\n***DEC***\n***RELATIVE MODE***\n0:0:1:0000 Rx 1 35 s 1 64\n',
     ),
+  pcap: () => [
+    pcap(frames, { linkType: 227, little: true, nano: false }),
+    pcap(frames, { linkType: 113, little: false, nano: true }),
+  ],
+  pcapng: () => [
+    pcapng(frames, { linkType: 227, little: true, nano: false }, { resolution: 9, offset: 1_000_000_000 }),
+    pcapng(frames, { linkType: 276, little: false, nano: false }, { block: 'obsolete', resolution: 0x80 | 20 }),
+    pcapng(classic, { linkType: 113, little: true, nano: false }, { block: 'simple' }),
+  ],
 };
 
 const words: Readonly<Record<BytesFormat, readonly string[]>> = {
@@ -83,6 +93,8 @@ const words: Readonly<Record<BytesFormat, readonly string[]>> = {
   gvret: ['Time Stamp,ID,Extended,Dir,Bus,LEN', 'true', 'false', 'Rx', 'Tx', ',', ',,'],
   canhacker: ['@ TEXT @', '\t', '\r', ',', 'RTR', '0004', 'Time   ID     DLC'],
   busmaster: ['***', 'HEX', 'DEC', 'RELATIVE', 'ABSOLUTE', 'SYSTEM', 'START DATE AND TIME', ' sr ', ' x ', ' Rx ', ':'],
+  pcap: ['\u00d4\u00c3\u00b2\u00a1', '\u00a1\u00b2<M', '\u00e3\0\0\0', '\0\f', '\0\r', 'H\0\0\0'],
+  pcapng: ['\n\r\r\n', 'M<+\u001a', '\u0001\0\0\0', '\u0006\0\0\0', '\u0003\0\0\0', '\t\0\u0001\0', 'H\0\0\0'],
 };
 
 /** What a log came to. */

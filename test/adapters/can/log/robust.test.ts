@@ -5,6 +5,7 @@ import { type BytesFormat, bytesFormats } from '../../../../adapters/can/log/for
 import { openLog } from '../../../../adapters/can/log/index.ts';
 import { Recording } from '../../../../adapters/can/log/recording.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
+import { pcap, pcapng } from './capture-writers.ts';
 import { anyFrames, type Frame, fileOf, framesOf, parserOf, readText } from './frames.ts';
 import { asc, blf, crtd, gvret, trc } from './writers.ts';
 
@@ -25,6 +26,8 @@ const samples: Readonly<Record<BytesFormat, Uint8Array>> = {
       5,
     ),
   ),
+  pcap: pcap(frames, { linkType: 113, little: false, nano: true }),
+  pcapng: pcapng(frames, { linkType: 227, little: true, nano: false }),
 };
 
 /** Parses bytes that come in pieces of `size`, as from a slow pipe; checks that the parser goes on. */
