@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Noise } from '../../adapters/simulated/noise.ts';
 import { classOf } from '../../protocol/classes.ts';
-import { type DayLog, recordDay } from '../rig/day.ts';
-import { type DayOutcome, runDay } from '../rig/day-run.ts';
+import type { DayLog } from '../rig/day.ts';
+import { type DayOutcome, runDay, wholeDay } from '../rig/day-run.ts';
 import { messagesOf, readingsIn, recordsOf } from './records.ts';
 import * as truth from './truth.ts';
 
@@ -16,8 +16,7 @@ let cut: DayOutcome;
 let cuts: readonly number[];
 
 beforeAll(async () => {
-  log = await recordDay();
-  whole = await runDay(log);
+  ({ log, day: whole } = await wholeDay());
   const noise = new Noise(SEED);
   cuts = Array.from({ length: CUTS }, () => Math.floor(noise.next() * log.count)).sort((a, b) => a - b);
   cut = await runDay(log, cuts);

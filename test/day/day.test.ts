@@ -7,8 +7,8 @@ import { deviation, distance } from '../../agent/position.ts';
 import { bodies } from '../../protocol/schema/message.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
-import { DAY, type DayLog, MIDNIGHT, recordDay, timeKnownAt, wallAt } from '../rig/day.ts';
-import { type DayOutcome, runDay } from '../rig/day-run.ts';
+import { DAY, type DayLog, driveDay, MIDNIGHT, timeKnownAt, wallAt } from '../rig/day.ts';
+import { type DayOutcome, runDay, wholeDay } from '../rig/day-run.ts';
 import { firstDifference, messagesOf, objectsIn, recordsOf, timeOf } from './records.ts';
 import * as truth from './truth.ts';
 
@@ -23,8 +23,7 @@ let log: DayLog;
 let day: DayOutcome;
 
 beforeAll(async () => {
-  log = await recordDay();
-  day = await runDay(log);
+  ({ log, day } = await wholeDay());
 }, 120_000);
 
 /** Where a position says it is, and how far from where the car was, m. */
@@ -301,7 +300,7 @@ test('while it is parked, the car says nothing; while it falls asleep, a few wor
 });
 
 test('another run publishes the same bytes', async () => {
-  expect(firstDifference(await runDay(await recordDay()), day)).toBeUndefined();
+  expect(firstDifference(await runDay(await driveDay()), day)).toBeUndefined();
 }, 120_000);
 
 /** The same day with other positions in its private times, and anything else in every frame that full privacy hides. */

@@ -8,27 +8,27 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Noise } from '../../adapters/simulated/noise.ts';
 import { openStore } from '../../adapters/store/index.ts';
-import { type DayLog, packDay, recordDay } from '../rig/day.ts';
-import { type DayOutcome, runDay } from '../rig/day-run.ts';
+import { type DayLog, packDay } from '../rig/day.ts';
+import { type DayOutcome, wholeDay } from '../rig/day-run.ts';
+import { bundled } from '../rig/run.ts';
 import { readingsIn } from './records.ts';
 
 const KILLS = Number(process.env['DAY_KILLS'] ?? 8);
 const SEED = Number(process.env['DAY_SEED'] ?? 1);
-const child = fileURLToPath(new URL('./child.ts', import.meta.url));
 
 let folder: string;
+let child: string;
 let log: DayLog;
 let whole: DayOutcome;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vigie-day-'));
-  log = await recordDay();
-  whole = await runDay(log);
+  ({ log, day: whole } = await wholeDay());
   writeFileSync(join(folder, 'frames'), packDay(log));
+  child = await bundled('test/day/child.ts');
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

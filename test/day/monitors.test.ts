@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { Noise } from '../../adapters/simulated/noise.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
-import { type DayLog, recordDay } from '../rig/day.ts';
-import { type DayOutcome, monitors, runDay } from '../rig/day-run.ts';
+import type { DayLog } from '../rig/day.ts';
+import { type DayOutcome, monitors, runDay, wholeDay } from '../rig/day-run.ts';
 import { messagesOf, recordsOf, timeOf } from './records.ts';
 import * as truth from './truth.ts';
 
@@ -12,8 +12,7 @@ let log: DayLog;
 let day: DayOutcome;
 
 beforeAll(async () => {
-  log = await recordDay();
-  day = await runDay(log);
+  ({ log, day } = await wholeDay());
 }, 300_000);
 
 /** Events as a receiver has them that drops what it has seen. */

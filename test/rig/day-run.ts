@@ -1,12 +1,15 @@
 /** The day through the whole core, as often as it is cut. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
 import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Clock, Log, Memory, OutboxStore, OutgoingMessage, RecordStore, StoredRecord } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../commands/deflate.ts';
-import { DAY, type DayLog, framesOf, timeKnownAt, vehicle, wallAt } from './day.ts';
+import { DAY, type DayLog, framesOf, recordDay, timeKnownAt, vehicle, wallAt } from './day.ts';
 import { KillableStore } from './day-store.ts';
 import { MemoryLog } from './log.ts';
+import { madeOnce } from './run.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 /** Key under which the feed keeps where it is. */
@@ -203,6 +206,19 @@ export class Life {
   async #turn(): Promise<void> {
     if (this.store.asked) await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/** The day without a cut, lived once for all test files, and its frames. */
+export async function wholeDay(): Promise<{ readonly log: DayLog; readonly day: DayOutcome }> {
+  const log = await recordDay();
+  const file = await madeOnce('whole-day', async (path) => {
+    const { log: said, ...outcome } = await runDay(log);
+    writeFileSync(path, serialize({ ...outcome, lines: said.lines }));
+  });
+  const { lines, ...outcome } = deserialize(readFileSync(file)) as Omit<DayOutcome, 'log'> & Pick<MemoryLog, 'lines'>;
+  const said = new MemoryLog();
+  said.lines.push(...lines);
+  return { log, day: { ...outcome, log: said } };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The scripted day of the bench car, driven once: its frames, and what the script says of it. */
-
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { createBatch, slice } from '../../adapters/can/frames.ts';
 import { day as script } from '../../adapters/simulated/day.ts';
@@ -9,6 +9,7 @@ import { Route } from '../../adapters/simulated/route.ts';
 import type { FrameBatch } from '../../agent/ports.ts';
 import { loadVehicle, type Vehicle } from '../../commands/vehicle.ts';
 import { VirtualClock } from './clock.ts';
+import { madeOnce } from './run.ts';
 
 /** Midnight of the day, UTC ms. */
 export const MIDNIGHT: number = Date.UTC(2026, 2, 10);
@@ -39,10 +40,16 @@ export interface DayLog {
 
 const CAPACITY = 2_000_000;
 
-/** Lets the simulated car live its day. The same seed gives the same frames. */
-export async function recordDay(seed = 1): Promise<DayLog> {
+/** The day as the simulated car drives it, recorded once for all test files. */
+export async function recordDay(): Promise<DayLog> {
+  const file = await madeOnce('day', async (path) => writeFileSync(path, packDay(await driveDay())));
+  return unpackDay(readFileSync(file));
+}
+
+/** Lets the simulated car live its day. */
+export async function driveDay(): Promise<DayLog> {
   const clock = new VirtualClock(0);
-  const car = new SimulatedCar({ clock, codec: new DbcCodec(vehicle.databases), scenario: 'day', seed });
+  const car = new SimulatedCar({ clock, codec: new DbcCodec(vehicle.databases), scenario: 'day', seed: 1 });
   const frames = createBatch(CAPACITY, CAPACITY * 8);
   const elapsed = new Float64Array(CAPACITY);
   await car.start((batch) => {

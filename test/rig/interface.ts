@@ -1,5 +1,5 @@
 /** The bench with a day behind it: the agent as it is started in a car, its store on disk, its interface on a port. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from 'undici';
@@ -20,6 +20,7 @@ import { commandKinds } from '../../protocol/schema/remote.ts';
 import { DAY, MIDNIGHT, recordDay, vehicle } from './day.ts';
 import { Life } from './day-run.ts';
 import { MemoryLog } from './log.ts';
+import { madeOnce } from './run.ts';
 
 export const VIN = 'VF3VGEBENCH000001';
 
@@ -83,7 +84,7 @@ export class InterfaceBench {
     const bench = new InterfaceBench(http);
     await bench.#broker.start();
     await generateKey(join(bench.data, 'keys'), 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
-    if (lived) await bench.#live();
+    if (lived) cpSync(await madeOnce('lived-day', liveDay), bench.data, { recursive: true });
     await bench.boot();
     return bench;
   }
@@ -149,24 +150,6 @@ export class InterfaceBench {
     return { status: answer.statusCode, headers: answer.headers, text, json: text === '' ? undefined : parsed(text) };
   }
 
-  /** Lets another agent live the day on the same records. */
-  async #live(): Promise<void> {
-    const boots = await openDocument(join(this.data, 'boot.json'), { boot: 0 }, { log: this.log });
-    await boots.write({ boot: 1 });
-    mkdirSync(join(this.data, 'outbox'));
-    const store = await openStore(join(this.data, 'outbox'), { log: this.log, now: () => MIDNIGHT });
-    const life = new Life(
-      await recordDay(),
-      { outbox: store.outbox, memory: store.memory, records: store.records, asked: true },
-      1,
-      new MemoryLog(),
-      () => undefined,
-    );
-    await life.live(Number.POSITIVE_INFINITY);
-    await life.rest();
-    await store.close();
-  }
-
   #service(): CarService {
     return {
       affairs: new Map(),
@@ -177,6 +160,27 @@ export class InterfaceBench {
       events: (agent) => agent,
     };
   }
+}
+
+/** Lets another agent live the day; its records are in the folder then. */
+async function liveDay(data: string): Promise<void> {
+  const log = new MemoryLog();
+  mkdirSync(join(data, 'outbox'), { recursive: true });
+  const boots = await openDocument(join(data, 'boot.json'), { boot: 0 }, { log });
+  await boots.write({ boot: 1 });
+  const store = await openStore(join(data, 'outbox'), { log, now: () => MIDNIGHT });
+  const life = new Life(
+    await recordDay(),
+    { outbox: store.outbox, memory: store.memory, records: store.records, asked: true },
+    1,
+    log,
+    () => undefined,
+  );
+  await life.live(Number.POSITIVE_INFINITY);
+  await life.rest();
+  await store.close();
+  const wrong = log.lines.filter(({ level }) => level === 'error');
+  if (wrong.length > 0) throw new Error(`the day was not lived in order: ${JSON.stringify(wrong)}`);
 }
 
 export interface Asking {

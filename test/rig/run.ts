@@ -1,12 +1,16 @@
 /**
- * What all test files of a run share, made before the first: the bundled program. From the sources, Node strips types
- * at each of several hundred starts, which takes five times as long as a start from the bundle.
+ * What all test files of a run share. The bundled program is made before the first file: from the sources, Node strips
+ * types at each of several hundred starts, which takes five times as long as a start from the bundle. All else is made
+ * by the first file that asks for it.
  */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleProgram } from '../../scripts/bundle.ts';
+import { build } from 'esbuild';
+import { bundleProgram, bundling } from '../../scripts/bundle.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** vitest's `globalSetup`: the processes that run the files inherit the environment; the returned function ends it. */
 export default async function setUp(): Promise<() => void> {
@@ -14,7 +18,36 @@ export default async function setUp(): Promise<() => void> {
   const bundle = join(folder, 'program');
   await bundleProgram(bundle);
   // For packages with machine code, which stay where they are.
-  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  process.env['TEST_FOLDER'] = folder;
   process.env['TEST_PROGRAM'] = join(bundle, 'main.mjs');
   return () => rmSync(folder, { recursive: true, force: true });
+}
+
+/**
+ * A file or folder that all test files of the run share: `make` puts it at the path it is given. If two files ask at
+ * once, both make it, and the first that has done so wins. Nobody may change it.
+ */
+export async function madeOnce(name: string, make: (path: string) => void | Promise<void>): Promise<string> {
+  const folder = process.env['TEST_FOLDER'];
+  if (folder === undefined) throw new Error('only test files of a run share what they make');
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  const draft = join(mkdtempSync(join(folder, 'draft-')), basename(name));
+  await make(draft);
+  try {
+    renameSync(draft, path);
+  } catch (error) {
+    // A folder that another file has made in the meantime is not replaced.
+    if (!existsSync(path)) throw error;
+  }
+  return path;
+}
+
+/** Bundles a program of the tests, e.g. `test/day/child.ts`, for those that start it again and again. */
+export function bundled(source: string): Promise<string> {
+  // Beside the program, because the shipped profiles are there.
+  return madeOnce(`program/${source.replaceAll('/', '-').replace(/\.ts$/, '.mjs')}`, async (path) => {
+    await build({ ...bundling, absWorkingDir: root, entryPoints: [source], outfile: path });
+  });
 }

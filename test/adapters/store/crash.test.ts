@@ -5,12 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../../adapters/store/store.ts';
+import { bundled } from '../../rig/run.ts';
 import { entriesIn, outboxEntry } from './entries.ts';
 
-const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const kills = 20;
 
 interface Printed {
@@ -21,7 +20,9 @@ interface Printed {
 }
 
 let root: string;
-beforeAll(() => {
+let child: string;
+beforeAll(async () => {
+  child = await bundled('test/adapters/store/crash-child.ts');
   root = mkdtempSync(join(tmpdir(), 'vigie-crash-'));
 });
 afterAll(() => rmSync(root, { recursive: true }));
