@@ -37,7 +37,9 @@ export interface LedgerData {
 }
 
 /** The copy: what is long and seldom changes has keys of its own, so that a commit has only what is new. */
-interface Head extends Omit<LedgerData, 'actions' | 'accepted' | 'kept'> {
+interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept'> {
+  /** In a copy that an older agent made. */
+  readonly counters?: LedgerData['counters'];
   /** Finished commands whose outcome is not in the same commit. */
   readonly untold: readonly string[];
   /** Where the commands are, oldest first: the last part of their keys. */
@@ -57,7 +59,7 @@ const COPIED = 32;
 /** Key of the copy in {@link Memory}, and what the keys of its parts begin with. */
 const COPY = 'remotes';
 
-export const emptyLedger: LedgerData = { counters: {}, actions: [] };
+export const emptyLedger: LedgerData = { counters: Object.freeze({}), actions: [] };
 
 /** States no further transition follows. */
 export function final(status: RemoteStatus): boolean {
@@ -110,7 +112,7 @@ export class Ledger {
 
   /** The copy, for {@link Memory}: commands that are not finished, and the last of those that are. */
   *states(): Generator<readonly [key: string, value: unknown]> {
-    const { actions, accepted, kept, ...head } = this.#data;
+    const { counters, actions, accepted, kept, ...head } = this.#data;
     const finished = actions.filter(({ status }) => final(status)).slice(-COPIED);
     const copied = [...actions.filter(({ status }) => !final(status)), ...finished];
     const before = this.#places;
@@ -119,6 +121,7 @@ export class Ledger {
     for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
     const places = [...this.#places.values()];
     yield [COPY, { ...head, untold: [...this.#untold], places } satisfies Head];
+    yield [`${COPY}/counters`, counters];
     yield [`${COPY}/accepted`, accepted];
     yield [`${COPY}/kept`, kept];
     for (const [index, action] of copied.entries()) yield [`${COPY}/${places[index]}`, action];
@@ -136,10 +139,12 @@ export class Ledger {
         this.#places.set(action.id, place);
         return [Object.freeze(action)];
       });
+      const counters = memory.recall(`${COPY}/counters`);
       const accepted = memory.recall(`${COPY}/accepted`);
       const kept = memory.recall(`${COPY}/kept`) as LedgerData['kept'];
       const copy: LedgerData = {
         ...rest,
+        counters: united(rest.counters ?? {}, isObject(counters) ? counters : {}),
         actions,
         ...(Array.isArray(accepted) ? { accepted } : {}),
         ...(kept === undefined ? {} : { kept }),
@@ -207,7 +212,7 @@ export class Ledger {
   use(key: string, counter: number): boolean {
     const next = use(this.#data.counters[key], counter);
     if (next === undefined) return false;
-    this.#data = { ...this.#data, counters: { ...this.#data.counters, [key]: next } };
+    this.#data = { ...this.#data, counters: Object.freeze({ ...this.#data.counters, [key]: next }) };
     return true;
   }
 
@@ -265,7 +270,7 @@ function* placesBeside(taken: readonly number[]): Generator<number, never> {
 function united(a: LedgerData['counters'], b: LedgerData['counters']): LedgerData['counters'] {
   const result: Record<string, CounterWindow> = { ...a };
   for (const [key, window] of Object.entries(b)) result[key] = unite(result[key], window);
-  return result;
+  return Object.freeze(result);
 }
 
 function isBooks(data: unknown): data is LedgerData {
@@ -274,8 +279,8 @@ function isBooks(data: unknown): data is LedgerData {
 }
 
 function isHead(data: unknown): data is Head {
-  const { counters, untold, places } = (data ?? {}) as Partial<Head>;
-  return isObject(counters) && Array.isArray(untold) && Array.isArray(places);
+  const { untold, places } = (data ?? {}) as Partial<Head>;
+  return Array.isArray(untold) && Array.isArray(places);
 }
 
 function isAction(data: unknown): data is ActionRecord {
@@ -283,6 +288,6 @@ function isAction(data: unknown): data is ActionRecord {
   return typeof id === 'string' && typeof status === 'string';
 }
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is LedgerData['counters'] {
   return typeof value === 'object' && value !== null;
 }

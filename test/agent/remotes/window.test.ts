@@ -1,26 +1,98 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CounterWindow, SPAN, use } from '../../../agent/remotes/window.ts';
+import { type CounterWindow, REMEMBERED, SPAN, unite, use } from '../../../agent/remotes/window.ts';
 
 describe('counter window', () => {
-  test('a counter is accepted once, in any order within the span, and never below it', () => {
+  /** As it comes back from a disk. */
+  const kept = (window: CounterWindow): CounterWindow => JSON.parse(JSON.stringify(window)) as CounterWindow;
+  const windowOf = (counters: readonly number[], window?: CounterWindow): CounterWindow | undefined =>
+    counters.reduce((before, counter) => use(before, counter) ?? before, window);
+
+  // Some close together and some far apart, as counters are that begin with the time in ms.
+  const counter = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2_000_000_000_000 }));
+
+  test('a counter is accepted once, in any order, as long as it is remembered which were used', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 200 }), (counters) => {
+      fc.property(fc.array(counter, { maxLength: 200 }), (counters) => {
         let window: CounterWindow | undefined;
-        let highest = -1;
         const used = new Set<number>();
-        for (const counter of counters) {
-          const next = use(window, counter);
-          const acceptable = !used.has(counter) && counter > highest - SPAN;
-          // A counter below the span is refused even if it is new: whether it was used can no longer be told.
-          expect(next !== undefined, `${counter} after ${[...used]}`).toBe(acceptable);
-          if (next === undefined) continue;
-          used.add(counter);
-          highest = Math.max(highest, counter);
-          window = JSON.parse(JSON.stringify(next)) as CounterWindow;
+        for (const next of counters) {
+          const after = use(window, next);
+          expect(after !== undefined, `${next} after ${[...used]}`).toBe(!used.has(next));
+          used.add(next);
+          if (after !== undefined) window = kept(after);
         }
       }),
     );
+  });
+
+  test('only the highest used counters are remembered; none below them is accepted', () => {
+    const step = 1_000;
+    const all = Array.from({ length: REMEMBERED + 10 }, (_, n) => n * step);
+    const window = windowOf(all) as CounterWindow;
+    // The ten lowest are forgotten: neither they nor what lies between them may be accepted.
+    const below = [0, 1, 9 * step - 1, 9 * step];
+    expect(below.map((one) => use(window, one))).toEqual(below.map(() => undefined));
+    expect(all.filter((one) => use(window, one) !== undefined)).toEqual([]);
+    const between = all.slice(10).map((one) => one + 1);
+    expect(between.filter((one) => use(window, one) === undefined)).toEqual([]);
+    expect((kept(window).earlier?.length ?? 0) + 1).toBe(REMEMBERED);
+  });
+
+  test('of a window that only has a bitmap, as older agents keep it, nothing below the bitmap is accepted', () => {
+    const old = { highest: 1_000, used: '5' };
+    const accepted = (one: number): boolean => use(old, one) !== undefined;
+    expect([1_000, 999, 998, 1_000 - SPAN + 1, 1_000 - SPAN, 3, 1_001].map(accepted)).toEqual([
+      false,
+      true,
+      false,
+      true,
+      false,
+      false,
+      true,
+    ]);
+    const used = use(old, 5_000) as CounterWindow;
+    expect([1_000, 999, 1_000 - SPAN, 1_001, 4_999].map((one) => use(used, one) !== undefined)).toEqual([
+      false,
+      true,
+      false,
+      true,
+      true,
+    ]);
+    // What such an agent makes of a new one has the bitmap alone, and forgets the rest.
+    const { highest, used: bits } = windowOf([10, 500, 2_000]) as CounterWindow;
+    expect([10, 500, 600, 1_999].map((one) => use({ highest, used: bits }, one) !== undefined)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test('two windows of one key are united to one in which all is used that either has used', () => {
+    const step = 700;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 120 }), fc.boolean()), { minLength: 2 }), (uses) => {
+        const [left, right] = [true, false].map((side) =>
+          windowOf(uses.flatMap(([n, of]) => (of === side ? [n * step] : []))),
+        );
+        if (left === undefined || right === undefined) return;
+        const both = unite(kept(left), kept(right));
+        const used = new Set(uses.map(([n]) => n * step));
+        for (let n = 0; n <= 120; n++) expect(use(both, n * step) === undefined).toBe(used.has(n * step));
+      }),
+    );
+    const forgotten = windowOf(Array.from({ length: REMEMBERED + 1 }, (_, n) => n)) as CounterWindow;
+    const other = windowOf([0, 100_000]) as CounterWindow;
+    for (const both of [unite(forgotten, other), unite(other, forgotten)]) {
+      expect([0, 1, 50, 100_000, 5_000].map((one) => use(both, one) !== undefined)).toEqual([
+        false,
+        false,
+        false,
+        false,
+        true,
+      ]);
+    }
   });
 
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('%s is no counter', (counter) => {
@@ -28,8 +100,9 @@ describe('counter window', () => {
     expect(use({ highest: 5, used: '1' }, counter)).toBeUndefined();
   });
 
-  test('a leap of any size forgets what is below', () => {
-    const window = use({ highest: 1, used: '3' }, Number.MAX_SAFE_INTEGER);
-    expect(window).toEqual({ highest: Number.MAX_SAFE_INTEGER, used: '1' });
+  test('a leap of any size forgets nothing', () => {
+    const window = use({ highest: 1, used: '3', floor: -1 }, Number.MAX_SAFE_INTEGER) as CounterWindow;
+    expect(window).toMatchObject({ highest: Number.MAX_SAFE_INTEGER, used: '1', floor: -1 });
+    expect([0, 1, 2].map((one) => use(window, one) !== undefined)).toEqual([false, false, true]);
   });
 });
