@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
+import type { CloudClient } from '../adapters/mqtt/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { type Format, finishUnread, formatOf, Lines } from './output.ts';
+import { explainAbsence, followPresence } from './presence.ts';
 import { vinOf } from './rig.ts';
 import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
@@ -71,8 +73,14 @@ async function send(vin: string, what: string, words: readonly string[], options
   const details = detailsOf(options);
   const keys = options.keys ?? join(data, 'keys');
   const wishes = isOrder(what) ? await ordersOf(what, words, details, keys) : [wishOf(what, words, details)];
-  const signer = await CommandSigner.open(keys, options.key ?? (await onlyKey(keys)));
+  const key = options.key ?? (await onlyKey(keys));
+  const signer = await CommandSigner.open(keys, key);
   const client = await connectTo(options);
+  const presence = await presenceOf(client, vin);
+  if (presence === undefined) return;
+  if (presence === 'offline') {
+    process.stderr.write(`vigie: ${vin} is offline; the broker keeps the command for it for ${valid} s\n`);
+  }
   const report = (told: RemoteReport): void => {
     lines.line(format === 'ndjson' ? JSON.stringify(told) : explain(told));
     lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
@@ -84,8 +92,8 @@ async function send(vin: string, what: string, words: readonly string[], options
     const outcome = await deliveries.send(wish);
     if (outcome.report === undefined) {
       process.stderr.write(
-        `vigie: ${outcome.states === 0 ? 'no answer' : 'no final answer'} within ${valid + wait} s. ` +
-          'Is the car online (vigie watch), and does it trust this key (vigie keys)?\n',
+        `vigie: ${outcome.states === 0 ? 'no answer' : 'no final answer'} within ${valid + wait} s: ` +
+          `${vin} is ${presence}${presence === 'offline' ? '' : `; does it trust this key ${key} (vigie keys)?`}\n`,
       );
     }
     failed ||= outcome.report === undefined || outcome.report.status === 'Failed';
@@ -96,9 +104,22 @@ async function send(vin: string, what: string, words: readonly string[], options
   process.exitCode = failed ? 1 : 0;
 }
 
+/** Whether the car is online, asleep or offline. Where the broker does not know it, says so and ends the command. */
+async function presenceOf(client: CloudClient, vin: string): Promise<string | undefined> {
+  const { kept } = await followPresence(client, vin);
+  const word = await kept;
+  if (word === undefined) {
+    process.stderr.write(`vigie: ${explainAbsence(vin)}; nothing was sent\n`);
+    process.exitCode = 1;
+    await client.close();
+  }
+  return word;
+}
+
 /** Shows what the car said last that it watches. */
 async function listMonitors(vin: string, options: BrokerOptions, format: Format, lines: Lines): Promise<void> {
   const client = await connectTo(options);
+  if ((await presenceOf(client, vin)) === undefined) return;
   const list = await keptMonitors(client, vin);
   await client.close();
   if (list === undefined) {

@@ -1,10 +1,11 @@
 import { Command, Option } from 'commander';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { presenceTopic, upFilter } from '../protocol/topics.ts';
+import { upFilter } from '../protocol/topics.ts';
 import { keepWatching } from './audience.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { formatOf, Lines } from './output.ts';
+import { explainAbsence, followPresence } from './presence.ts';
 import { ReceivedNumbers, toLine } from './received.ts';
 import { vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
@@ -54,10 +55,6 @@ async function watch(vin: string, options: Options): Promise<void> {
     );
   };
   const show = (topic: string, payload: Uint8Array, { retained }: { retained: boolean }): void => {
-    if (topic === presenceTopic(vin)) {
-      process.stderr.write(`presence: ${Buffer.from(payload).toString()}\n`);
-      return;
-    }
     try {
       if (!numbers.admit(payload, retained)) return;
       const line = toLine(topic, payload);
@@ -72,10 +69,13 @@ async function watch(vin: string, options: Options): Promise<void> {
     }
     pump();
   };
-  await client.subscribe(presenceTopic(vin), show);
+  const presence = await followPresence(client, vin, (word) => process.stderr.write(`presence: ${word}\n`));
   await client.subscribe(upFilter(vin), show);
   const stop = options.unnoticed === true ? undefined : await keepWatching(client, vin);
   process.stderr.write(`watching ${vin}\n`);
+  void presence.kept.then((word) => {
+    if (word === undefined) process.stderr.write(`vigie: ${explainAbsence(vin)}; waiting for the car\n`);
+  });
   await signalled;
   stop?.();
   await client.close();

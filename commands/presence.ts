@@ -1,0 +1,33 @@
+import type { CloudClient } from '../adapters/mqtt/index.ts';
+import { presenceTopic } from '../protocol/topics.ts';
+
+/** What a broker keeps comes with the subscription, from most of them before its acknowledgement, ms. */
+const PATIENCE = 2_000;
+
+/**
+ * Follows whether a car is `online`, `asleep` or `offline`. The broker keeps the last word of every car that was ever
+ * connected to it: `kept` is that word, or undefined when none came. Rejects with `link.refused` or `link.lost`.
+ */
+export async function followPresence(
+  client: CloudClient,
+  vin: string,
+  changed: (word: string) => void = () => undefined,
+): Promise<{ readonly kept: Promise<string | undefined> }> {
+  let found: (word: string | undefined) => void = () => undefined;
+  const kept = new Promise<string | undefined>((resolve) => {
+    found = resolve;
+  });
+  await client.subscribe(presenceTopic(vin), (_topic, payload) => {
+    const word = Buffer.from(payload).toString();
+    found(word);
+    changed(word);
+  });
+  setTimeout(() => found(undefined), PATIENCE).unref();
+  return { kept };
+}
+
+/** What to check when a broker keeps no word of a car. */
+export function explainAbsence(vin: string): string {
+  return `the broker has no presence of ${vin}: no car with this VIN was ever connected to it, or this user may not read \
+${presenceTopic(vin)}; check the VIN, the broker (--broker) and its rules`;
+}

@@ -1,0 +1,81 @@
+/** What `vigie send` and `vigie watch` say of a car that the broker knows nothing of, or that is away. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { generateKey } from '../../adapters/keys/index.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { downFilter, presenceTopic } from '../../protocol/topics.ts';
+import { AedesRig } from '../rig/aedes.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+
+const VIN = 'VF3SEARCHEDCAR001';
+let folder: string;
+let broker: AedesRig;
+let cloud: CloudClient;
+let received: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-presence-'));
+  await generateKey(folder, 'mine', { algorithm: 'Ed25519', kinds: ['Doors'] });
+  broker = new AedesRig();
+  await broker.start();
+  cloud = await CloudClient.connect(broker.url);
+  received = [];
+  await cloud.subscribe(downFilter(VIN), (topic) => received.push(topic));
+});
+afterEach(async () => {
+  await cloud.close();
+  await broker.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const presence = (word: string) => cloud.publish(presenceTopic(VIN), Buffer.from(word), { retain: true });
+const send = (...words: string[]) => vigie('send', VIN, ...words, '--broker', broker.url, '--keys', folder);
+
+test.each([[['doors', 'lock', '--valid', '600', '--wait', '600']], [['monitor', 'list']]])(
+  'send %j to a car that the broker knows nothing of says what to check, sends nothing and ends',
+  async (words) => {
+    const { status, stdout, stderr } = await send(...words);
+    expect(stderr).toContain(`the broker has no presence of ${VIN}`);
+    expect(stderr).toContain('check the VIN, the broker (--broker)');
+    expect([status, stdout]).toEqual([1, '']);
+    // What it would have sent is at the broker by now, before this.
+    await presence('online');
+    expect(received).toEqual([]);
+  },
+);
+
+test('send to a car that is offline says so, and that the command waits for it', async () => {
+  await presence('offline');
+  const { status, stderr } = await send('doors', 'lock', '--valid', '1', '--wait', '1');
+  expect(stderr).toContain(`${VIN} is offline; the broker keeps the command for it for 1 s`);
+  expect(stderr).toContain('no answer within 2 s');
+  expect(status).toBe(1);
+  expect(received).toHaveLength(1);
+});
+
+test('send to a car that is online and does not answer names the key as the cause', async () => {
+  await presence('online');
+  const { status, stderr } = await send('doors', 'lock', '--valid', '1', '--wait', '1');
+  expect(stderr).toMatch(/no answer within 2 s.*is online.*key mine/);
+  expect(status).toBe(1);
+});
+
+test('watch says what to check where the broker knows nothing of the car, and shows it when it comes', async () => {
+  const watching = new VigieProcess(['watch', VIN, '--broker', broker.url]);
+  await watching.says(`the broker has no presence of ${VIN}`);
+  await watching.says('waiting for the car');
+  await presence('online');
+  await watching.says('presence: online');
+  expect(await watching.end('SIGINT'), watching.output).toBe(0);
+});
+
+test('watch says nothing of the kind of a car that is known', async () => {
+  await presence('asleep');
+  const watching = new VigieProcess(['watch', VIN, '--broker', broker.url]);
+  await watching.says('presence: asleep');
+  await watching.says(`watching ${VIN}`);
+  expect(await watching.end('SIGINT'), watching.output).toBe(0);
+  expect(watching.output).not.toContain('no presence');
+});
