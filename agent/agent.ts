@@ -6,6 +6,7 @@ import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { companyOf } from './callbacks/company.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
+import { noNotifier } from './callbacks/notifier.ts';
 import { Channels } from './channels.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { intakeOf } from './column-intake.ts';
@@ -36,9 +37,6 @@ const TICK = 1_000;
 const SLEEPING_TICK = 600_000;
 /** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
 const PLAUSIBLE = 1_577_836_800_000;
-
-/** The fleet of a car of which nobody said which it is in. */
-const DEFAULT_FLEET = 'local';
 
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
 export class Agent implements LinkEvents {
@@ -116,12 +114,6 @@ export class Agent implements LinkEvents {
       clock,
       log,
       records: ports.records,
-      vehicle: {
-        vin: options.vin,
-        vid: options.vid ?? options.vin,
-        fleetId: options.fleetId ?? DEFAULT_FLEET,
-        fleetOf: options.fleetOf,
-      },
       monitors: {
         get all() {
           return monitors.all;
@@ -129,7 +121,7 @@ export class Agent implements LinkEvents {
         get: (id) => monitors.get(id),
         remove: (id) => void monitors.remove(id).catch(this.#complain),
       },
-      couriers: ports.couriers ?? {},
+      notifier: ports.notifier ?? noNotifier,
       committed: () => store.commit(),
       ...(options.callbacks === undefined ? {} : { bounds: options.callbacks }),
     });

@@ -3,8 +3,8 @@ import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { ClockQuality } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { BusActivity } from './bus-activity.ts';
-import type { Couriers } from './callbacks/courier.ts';
 import type { DeliveryBounds } from './callbacks/distribution.ts';
+import type { Notifier } from './callbacks/notifier.ts';
 import type { Overseer } from './health/overseer.ts';
 import type {
   Actuator,
@@ -44,8 +44,8 @@ export interface AgentPorts {
   readonly memory: Memory;
   /** Records for readers, in the commits of `store`. */
   readonly records: RecordStore;
-  /** How notifications leave the car; a channel that is not there is refused. */
-  readonly couriers?: Couriers;
+  /** How notifications leave the car; default: they do not, and callbacks are refused. */
+  readonly notifier?: Notifier;
   /** What commands may ask of what stands around the agent, by kind. */
   readonly affairs?: ReadonlyMap<CommandKind, Affair>;
   /** Watches whether the agent moves, and says in a hello how it fares. */
@@ -75,11 +75,6 @@ export interface AgentOptions {
   readonly helloEvery?: number;
   readonly power?: Partial<PowerRules>;
   readonly callbacks?: Partial<DeliveryBounds>;
-  /** What the car is called at the interface; default: its VIN, in the fleet `local`. */
-  readonly vid?: string;
-  readonly fleetId?: string;
-  /** The fleet that a monitor or callback belongs to, by its id; undefined: to none alone. */
-  readonly fleetOf?: (id: string) => string | undefined;
   /** Bounds on commands. */
   readonly limits?: Partial<Limits>;
   /** Time zone of programs that name none, of the IANA data base. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { callbackCouriers } from '../adapters/callbacks/index.ts';
+import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
@@ -86,7 +86,7 @@ async function bench(options: Options): Promise<void> {
     limit: configurationDefaults.outbox.limit,
     // On a bench somebody watches.
     batch: 2_000,
-    couriers: callbackCouriers({ networks: ['127.0.0.0/8', '::1'], plain: true, now: () => clock.now() }),
+    notificationChannels: callbackChannels({ networks: ['127.0.0.0/8', '::1'], plain: true, now: () => clock.now() }),
     http: { local: true, port: options.http ?? (await freePort(STANDARD_HTTP)) },
     log,
     clock,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { CallbackCouriers } from '../adapters/callbacks/index.ts';
+import type { CallbackChannels } from '../adapters/callbacks/index.ts';
+import { notifierOf } from '../adapters/callbacks/request-batch.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
 import { ownKey, TrustStore } from '../adapters/keys/index.ts';
@@ -19,11 +20,11 @@ import { deflate } from './deflate.ts';
 import { type Boots, countBoot, makeDirectory, openChanges, takeDirectory } from './directory.ts';
 import { beginning, type End, quietly } from './ends.ts';
 import type { InterfaceOptions } from './interface.ts';
-import { keepCouriers, keepTrust } from './mended.ts';
+import { keepChannels, keepTrust } from './mended.ts';
 import type { CarService } from './service.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
-import { idsOf, viewOf } from './view.ts';
+import { namesOf, viewOf } from './view.ts';
 import { wakeLater } from './waking.ts';
 
 /** What a running agent is made of. */
@@ -55,7 +56,7 @@ export interface CarOptions extends Ways {
   /** Told whether the unit sleeps; the link and whatever else the roof gave it heed that. */
   readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
-  readonly couriers?: CallbackCouriers;
+  readonly notificationChannels?: CallbackChannels;
   readonly callbacks?: Partial<DeliveryBounds>;
   /** The interface that the car serves. */
   readonly http?: InterfaceOptions['http'];
@@ -85,13 +86,13 @@ export async function startCar(options: CarOptions): Promise<Car> {
 
 /** Puts before `ends` how to end each thing that it begins. */
 async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'>> {
-  const { vin, vehicle, data, log, clock, sources, couriers, rest = new UnitRest() } = options;
+  const { vin, vehicle, data, log, clock, sources, notificationChannels, rest = new UnitRest() } = options;
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
   ends.unshift(async () => unlock());
-  if (couriers !== undefined) {
-    ends.unshift(async () => couriers.close());
-    ends.unshift(await keepCouriers(couriers, { service: options.service, clock, log }));
+  if (notificationChannels !== undefined) {
+    ends.unshift(async () => notificationChannels.close());
+    ends.unshift(await keepChannels(notificationChannels, { service: options.service, clock, log }));
   }
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
   const boot = await countBoot(boots, vin, data, log);
@@ -151,7 +152,9 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
       verifier: keys,
       keys,
       ...(own === undefined ? {} : { signer: own.signer }),
-      ...(couriers === undefined ? {} : { couriers }),
+      ...(notificationChannels === undefined
+        ? {}
+        : { notifier: notifierOf(notificationChannels, namesOf({ vin, vehicle, http: options.http })) }),
       ...(options.service === undefined
         ? {}
         : { affairs: options.service.affairs, overseer: options.service.overseer }),
@@ -167,7 +170,6 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
       ...(options.power === undefined ? {} : { power: options.power }),
       ...(options.power?.battery === undefined ? {} : { limits: { battery: options.power.battery } }),
       ...(options.service === undefined ? {} : { helloEvery: options.service.helloEvery }),
-      ...(options.http === undefined ? {} : idsOf({ vin, http: options.http })),
       quality: () => clock.quality(),
       window: () => link.window,
     },
@@ -200,7 +202,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
           (what) => options.service?.lacks('interface', what),
         );
   if (served !== undefined) ends.unshift(() => served.stop());
-  if (couriers !== undefined) rest.heed((asleep) => asleep && couriers.rest());
+  if (notificationChannels !== undefined) rest.heed((asleep) => asleep && notificationChannels.rest());
   link.open(options.service?.events(agent, link) ?? agent);
   for (const source of sources) {
     // A source knows its buses once it is open.

@@ -3,7 +3,7 @@ import { unreadable } from '../config/buses.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { couriersOf } from './couriers.ts';
+import { channelsOf } from './callback-channels.ts';
 
 /**
  * What is wrong with the contents of the files of keys that a configuration names. Where such a file cannot be read, the
@@ -28,6 +28,6 @@ export function checkKeys(
   };
   return [
     ...(commands === undefined ? [] : find(commands.trust, () => void TrustStore.open(commands.trust, clock))),
-    ...find(file, () => couriersOf(callbacks, clock.now).inspect()),
+    ...find(file, () => channelsOf(callbacks, clock.now).inspect()),
   ];
 }

@@ -1,5 +1,5 @@
 /** What waits until files are mended, or a port is free, while the rest of the agent does its work. */
-import type { CallbackCouriers } from '../adapters/callbacks/index.ts';
+import type { CallbackChannels } from '../adapters/callbacks/index.ts';
 import type { TrustStore } from '../adapters/keys/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type ErrorCode, VigieError } from '../protocol/errors.ts';
@@ -91,13 +91,13 @@ export function keepTrust(
  * Says what keeps notifications from being sent, until it is mended; they wait meanwhile.
  * @returns ends it
  */
-export function keepCouriers(
-  couriers: CallbackCouriers,
+export function keepChannels(
+  notificationChannels: CallbackChannels,
   { service, clock, log }: Keeping,
 ): Promise<() => Promise<void>> {
   return untilMended({
     without: 'not all notifications can be sent',
-    attempt: () => couriers.inspect(),
+    attempt: () => notificationChannels.inspect(),
     trouble: (what) => service?.lacks('callbacks', what),
     clock,
     log,

@@ -12,8 +12,8 @@ import { UnitRest } from '../agent/rest.ts';
 import { type Configuration, loadConfiguration, readSecret } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { channelsOf } from './callback-channels.ts';
 import { startCar } from './car.ts';
-import { couriersOf } from './couriers.ts';
 import { makeDirectory, takeDirectory } from './directory.ts';
 import { Configurations, type Unwritten } from './generation.ts';
 import { startMinimal } from './minimal.ts';
@@ -177,7 +177,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     ...(configuration.timeZone === undefined ? {} : { zone: configuration.timeZone }),
     limit: configuration.outbox.limit,
     batch: configuration.outbox.batch,
-    couriers: couriersOf(configuration.callbacks, () => clock.now()),
+    notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
     callbacks: { waiting: configuration.callbacks.waiting },
     ...(http === undefined ? {} : { http }),
     ...(monitors === undefined ? {} : { monitors }),

@@ -1,5 +1,6 @@
 /** What the HTTP interface is told of a running car. */
 import { createHash, randomUUID } from 'node:crypto';
+import type { NamedVehicle } from '../adapters/callbacks/notification.ts';
 import type { CarView } from '../adapters/http/resources/car.ts';
 import { fleetOfId } from '../adapters/http/resources/owners.ts';
 import type { Agent } from '../agent/agent.ts';
@@ -8,8 +9,14 @@ import type { VehicleConfiguration } from '../config/http.ts';
 import type { InterfaceOptions } from './interface.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** The fleet of a car on a bench. */
+/** Fleet of a car on a bench, and of a car that has no fleet configured. */
 const LOCAL_FLEET = 'local';
+
+export interface NameOptions {
+  readonly vin: string;
+  readonly vehicle: Vehicle;
+  readonly http?: InterfaceOptions['http'] | undefined;
+}
 
 export interface ViewOptions {
   readonly vin: string;
@@ -19,17 +26,16 @@ export interface ViewOptions {
   readonly http: InterfaceOptions['http'];
 }
 
-/** What the car is called at its interface: an id that does not tell the VIN, and its first fleet. */
-export function idsOf({ vin, http }: Pick<ViewOptions, 'vin' | 'http'>): {
-  readonly vid: string;
-  readonly fleetId: string;
-  readonly fleetOf: (id: string) => string | undefined;
-} {
-  const fleets = fleetsOf(http);
+/** What the car is called in notifications: as at its interface, in its first fleet; without one, by its VIN. */
+export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
+  const { id = idOf(vin), motorization = motorizationOf(vehicle) } = http === undefined ? { id: vin } : describe(http);
+  const fleets = http === undefined ? [] : fleetsOf(http);
   return {
-    vid: describe(http).id ?? idOf(vin),
+    vin,
+    motorization,
+    vid: id,
     fleetId: fleets[0] ?? LOCAL_FLEET,
-    fleetOf: (id) => fleetOfId(id, fleets),
+    fleetOf: (owned) => fleetOfId(owned, fleets),
   };
 }
 
@@ -71,7 +77,7 @@ function idOf(vin: string): string {
 }
 
 /** By the energies that the profile feeds. */
-function motorizationOf({ profile }: Vehicle): 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen' {
+function motorizationOf({ profile }: Vehicle): NamedVehicle['motorization'] {
   const feeds = (energy: string): boolean => profile.sources.some(({ path }) => path.startsWith(`energies.${energy}.`));
   if (profile.constants['energies.Fuel.subType'] === 'Hydrogen') return 'Hydrogen';
   if (!feeds('Electric')) return 'Thermic';

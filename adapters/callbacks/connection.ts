@@ -1,7 +1,8 @@
 /** One connection to a websocket receiver: frames, acknowledgements, signs of life. docs/callbacks.md, "Websocket". */
 import { type RawData, WebSocket } from 'ws';
-import type { Message, Receipt } from '../../agent/callbacks/courier.ts';
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Addresses } from './addresses.ts';
+import type { Message } from './channel.ts';
 import { failure } from './failures.ts';
 
 /** ms without progress after which a receiver has not received. */

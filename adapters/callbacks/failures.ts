@@ -1,5 +1,5 @@
 /** What went wrong with a request, for the queue that it came from. */
-import type { Receipt } from '../../agent/callbacks/courier.ts';
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
 
 /** The car has no network, or its resolver has none: nothing is known about the receiver. */
 const offline = new Set(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EAI_AGAIN']);

@@ -1,14 +1,15 @@
 /** How notifications leave the car: webhook, websocket, push. */
 import { X509Certificate } from 'node:crypto';
-import type { Courier, Couriers, Receipt } from '../../agent/callbacks/courier.ts';
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { Addresses, type AddressRules } from './addresses.ts';
+import type { NotificationChannel, NotificationChannels } from './channel.ts';
 import { checkPair, type VapidKeys } from './vapid.ts';
 
 export type { AddressRules } from './addresses.ts';
 export type { VapidKeys } from './vapid.ts';
 
-export interface CourierOptions extends AddressRules {
+export interface ChannelOptions extends AddressRules {
   /** Authorities (PEM) that receivers are checked against; absent: those of Node. Throws why they cannot be read. */
   readonly ca?: () => string;
   /** Absent: no push notifications. Throws why the keys cannot be read. */
@@ -17,7 +18,7 @@ export interface CourierOptions extends AddressRules {
   readonly now: () => number;
 }
 
-export interface CallbackCouriers extends Couriers {
+export interface CallbackChannels extends NotificationChannels {
   /**
    * Throws why something cannot be sent: what the options throw, and `configuration.wrong` for authorities that are no
    * certificates and keys that are no pair.
@@ -30,12 +31,12 @@ export interface CallbackCouriers extends Couriers {
 }
 
 /**
- * The couriers of all channels. Their libraries are loaded, and authorities and keys read, when the first notification
+ * All channels. Their libraries are loaded, and authorities and keys read, when the first notification
  * is sent: a car that nobody asks for events does without their memory. As long as authorities or keys cannot be used the
  * car has no way out by the channels that need them: what is to be sent waits, and they are read again for each try.
  * @throws RangeError for a network that is none
  */
-export function callbackCouriers({ networks, plain, ca, vapid, now }: CourierOptions): CallbackCouriers {
+export function callbackChannels({ networks, plain, ca, vapid, now }: ChannelOptions): CallbackChannels {
   const addresses = new Addresses({ ...(networks && { networks }), ...(plain === undefined ? {} : { plain }) });
   const authorities = (of: () => string): string => {
     const text = of();
@@ -50,18 +51,18 @@ export function callbackCouriers({ networks, plain, ca, vapid, now }: CourierOpt
   };
   const webhook = whenNeeded(addresses, async () => {
     const read = options();
-    return new (await import('./webhook.ts')).WebhookCourier(read);
+    return new (await import('./webhook.ts')).WebhookChannel(read);
   });
   const websocket = whenNeeded(addresses, async () => {
     const read = options();
-    return new (await import('./websocket.ts')).WebsocketCourier(read);
+    return new (await import('./websocket.ts')).WebsocketChannel(read);
   });
   const pushnotif =
     vapid === undefined
       ? undefined
       : whenNeeded(addresses, async () => {
           const read = { ...options(), vapid: pair(vapid) };
-          return new (await import('./push.ts')).PushCourier(read);
+          return new (await import('./push.ts')).PushChannel(read);
         });
   return {
     webhook,
@@ -91,13 +92,13 @@ function checkAuthorities(text: string): void {
   }
 }
 
-type Closable<P> = Courier<P> & { rest?(): void; close(): Promise<void> };
+type Closable<P> = NotificationChannel<P> & { rest?(): void; close(): Promise<void> };
 
 function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>) {
   let made: Promise<Closable<P>> | undefined;
   let ready: Closable<P> | undefined;
   return {
-    async deliver(parcel: P): Promise<Receipt> {
+    async deliver(request: P): Promise<Receipt> {
       made ??= make();
       const making = made;
       try {
@@ -106,7 +107,7 @@ function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>) {
         if (made === making) made = undefined;
         return { outcome: 'offline', reason: (error as Error).message };
       }
-      return ready.deliver(parcel);
+      return ready.deliver(request);
     },
     check: (url: string, where: string) => addresses.check(url, where),
     release: (receiver: string) => ready?.release?.(receiver),

@@ -1,7 +1,8 @@
 import { ECDH } from 'node:crypto';
 import { Agent, request } from 'undici';
 import webPush from 'web-push';
-import type { Courier, PushParcel, Receipt } from '../../agent/callbacks/courier.ts';
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import type { NotificationChannel, PushRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
 import { failure } from './failures.ts';
 import type { VapidKeys } from './vapid.ts';
@@ -12,7 +13,7 @@ export interface PushOptions extends HttpOptions {
 }
 
 /** Sends push messages: RFC 8030, encrypted by RFC 8291, with the sender's proof by RFC 8292. */
-export class PushCourier implements Courier<PushParcel> {
+export class PushChannel implements NotificationChannel<PushRequest> {
   readonly #options: PushOptions;
   readonly #agent: Agent;
 
@@ -31,16 +32,16 @@ export class PushCourier implements Courier<PushParcel> {
     this.#options.addresses.check(url, where);
   }
 
-  async deliver(parcel: PushParcel): Promise<Receipt> {
+  async deliver(message: PushRequest): Promise<Receipt> {
     const { addresses, timeout = TIMEOUT } = this.#options;
     const signal = AbortSignal.timeout(timeout);
     try {
-      addresses.check(parcel.device.endpoint, 'endpoint');
-      if (!isPoint(parcel.device.keys.p256dh)) {
+      addresses.check(message.device.endpoint, 'endpoint');
+      if (!isPoint(message.device.keys.p256dh)) {
         return { outcome: 'gone', reason: 'nothing can be encrypted for the key of the device' };
       }
-      const sealed = this.#seal(parcel);
-      const answer = await request(parcel.device.endpoint, {
+      const sealed = this.#seal(message);
+      const answer = await request(message.device.endpoint, {
         method: 'POST',
         dispatcher: this.#agent,
         signal,
@@ -60,7 +61,7 @@ export class PushCourier implements Courier<PushParcel> {
     await this.#agent.destroy();
   }
 
-  #seal({ device, payload, urgency, ttl }: PushParcel): { headers: Record<string, string>; body: Buffer } {
+  #seal({ device, payload, urgency, ttl }: PushRequest): { headers: Record<string, string>; body: Buffer } {
     const { headers, body } = webPush.generateRequestDetails(device, payload, {
       vapidDetails: this.#options.vapid,
       TTL: ttl,

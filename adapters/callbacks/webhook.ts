@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
-import type { Courier, Receipt, WebhookParcel } from '../../agent/callbacks/courier.ts';
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Addresses } from './addresses.ts';
+import type { NotificationChannel, WebhookRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
 import { failure } from './failures.ts';
 
@@ -23,7 +24,7 @@ export interface HttpOptions {
 }
 
 /** Posts notifications. Redirects are not followed: they could lead where the address itself may not. */
-export class WebhookCourier implements Courier<WebhookParcel> {
+export class WebhookChannel implements NotificationChannel<WebhookRequest> {
   readonly #options: HttpOptions;
   readonly #agent: Agent;
 
@@ -42,7 +43,7 @@ export class WebhookCourier implements Courier<WebhookParcel> {
     this.#options.addresses.check(url, where);
   }
 
-  async deliver({ url, headers, ids, body, secret }: WebhookParcel): Promise<Receipt> {
+  async deliver({ url, headers, ids, body, secret }: WebhookRequest): Promise<Receipt> {
     const { addresses, timeout = TIMEOUT, now } = this.#options;
     const signal = AbortSignal.timeout(timeout);
     try {

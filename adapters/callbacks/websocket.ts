@@ -1,4 +1,5 @@
-import type { Courier, Receipt, WebsocketParcel } from '../../agent/callbacks/courier.ts';
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import type { NotificationChannel, WebsocketRequest } from './channel.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
 /** Upper bound of the wait after the n-th failure in a row: 10 s, 20 s, … a minute. */
@@ -17,7 +18,7 @@ interface Line {
 }
 
 /** Sends messages over one connection for each receiver, which is opened with the first and stays open. */
-export class WebsocketCourier implements Courier<WebsocketParcel> {
+export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
   readonly #options: WebsocketOptions;
   readonly #lines = new Map<string, Line>();
 
@@ -29,7 +30,7 @@ export class WebsocketCourier implements Courier<WebsocketParcel> {
     this.#options.addresses.check(url, where);
   }
 
-  async deliver({ receiver, url, messages }: WebsocketParcel): Promise<Receipt> {
+  async deliver({ receiver, url, messages }: WebsocketRequest): Promise<Receipt> {
     const line = this.#line(receiver, url);
     if (line.connection === undefined || line.connection.closed) {
       try {

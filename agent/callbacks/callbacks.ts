@@ -17,11 +17,10 @@ import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import { final } from '../remotes/ledger.ts';
 import { Accompanied, type Company } from './accompanied.ts';
 import { Book, type BookEntry } from './book.ts';
-import type { Couriers } from './courier.ts';
 import type { Destination, Place } from './destination.ts';
 import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
 import { type MonitorBook, MonitorPlaces, receiverOfMonitor } from './monitor-places.ts';
-import type { Vehicle } from './notification.ts';
+import type { Notifier } from './notifier.ts';
 import type { Losses } from './queue.ts';
 
 const MONITOR = receiverOfMonitor('');
@@ -29,9 +28,8 @@ const MONITOR = receiverOfMonitor('');
 export interface CallbacksParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly vehicle: Vehicle;
   readonly monitors: MonitorBook;
-  readonly couriers: Couriers;
+  readonly notifier: Notifier;
   /** What happened is kept here until everybody was told, in the commits of the states. */
   readonly records: RecordStore;
   /** Resolves when all that was changed before the call is on disk; rejects when the disk refuses. */
@@ -304,13 +302,8 @@ export class Callbacks {
     }
   }
 
-  #checkAddress(channel: keyof Couriers, url: string, where: string): void {
-    const courier = this.#parts.couriers[channel];
-    if (courier === undefined) {
-      const rule = `this car does not send by ${channel}: see \`callbacks\` of its configuration`;
-      throw new VigieError('input.malformed', rule, { where });
-    }
-    courier.check(url, where);
+  #checkAddress(channel: Place['channel'], url: string, where: string): void {
+    this.#parts.notifier.check(channel, url, where);
   }
 }
 

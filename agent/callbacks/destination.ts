@@ -1,11 +1,9 @@
 /** A receiver as the rules of its side make it: where to, what goes along, how many together, how often. */
-
-import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
+import { type Attribute, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import { type Device, readDevice } from '../../protocol/schema/callback/device.ts';
 import type { RetryPolicy } from '../../protocol/schema/callback/policy.ts';
 import type { Callback, CallbackSide, MonitorDelivery } from '../../protocol/schema/callback.ts';
 import { Member } from '../../protocol/schema/monitor/input.ts';
-import { type Addressee, forbidsBatching } from './attributes.ts';
 
 /** The user side tries every 10 s and sends up to 100 messages together. Interface 4.16.0, rules of delivery. */
 const USER_DELAY = 10_000;
@@ -15,6 +13,12 @@ export type Place =
   | { readonly channel: 'webhook'; readonly target: string; readonly secret?: string }
   | { readonly channel: 'websocket'; readonly target: string }
   | { readonly channel: 'pushnotif'; readonly device: Device };
+
+/** Who is told. */
+export interface Addressee {
+  readonly callbackId?: string;
+  readonly label?: string;
+}
 
 export interface Destination {
   readonly side: CallbackSide;
@@ -69,6 +73,11 @@ export function callbackDestinations(callback: Callback): ReadonlyMap<string, De
       return [device.endpoint, user({ channel: 'pushnotif', device }, attributes, 1)];
     }),
   );
+}
+
+/** The interface does not batch when the query names the car. */
+export function forbidsBatching(attributes: readonly Attribute[]): boolean {
+  return attributes.some(({ type, value }) => type === 'Query' && variableOf(value) === 'vin');
 }
 
 type Webhook = NonNullable<MonitorDelivery['webhook']>;

@@ -1,10 +1,8 @@
 /** All receivers of the car: each has its own queue and pace, and together they have bounds. */
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
-import type { Couriers, Receipt } from './courier.ts';
 import type { Destination } from './destination.ts';
 import { HAPPENED, type Happened, momentOf, moved } from './happened.ts';
-import type { Vehicle } from './notification.ts';
-import type { Parcel } from './parcel.ts';
+import type { Notifier, Receipt, RequestBatch } from './notifier.ts';
 import type { Losses } from './queue.ts';
 import { Receiver } from './receiver.ts';
 
@@ -26,8 +24,7 @@ export interface DistributionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly records: RecordStore;
-  readonly vehicle: Vehicle;
-  readonly couriers: Couriers;
+  readonly notifier: Notifier;
   readonly committed: () => Promise<void>;
   readonly bounds: DeliveryBounds;
   readonly destination: (receiver: string) => Destination | undefined;
@@ -119,8 +116,7 @@ export class Distribution {
 
   /** Nothing is sent to it for the time being. */
   release(key: string): void {
-    const { webhook, websocket, pushnotif } = this.#parts.couriers;
-    for (const courier of [webhook, websocket, pushnotif]) courier?.release?.(key);
+    this.#parts.notifier.release(key);
   }
 
   /** What came between the two moments came `by` ms later than was thought. */
@@ -170,14 +166,14 @@ export class Distribution {
   #receiver(key: string): Receiver {
     const known = this.#receivers.get(key);
     if (known !== undefined) return known;
-    const { clock, log, vehicle, committed, destination, running, gone, idle } = this.#parts;
+    const { clock, log, notifier, committed, destination, running, gone, idle } = this.#parts;
     const receiver = new Receiver(key, {
       clock,
       log,
-      vehicle,
       committed,
       load: (id) => this.#load(id),
-      deliver: (parcel) => this.#deliver(parcel),
+      batch: (to, items) => notifier.batch(key, to, items),
+      send: (batch) => this.#send(batch),
       destination: () => destination(key),
       running: () => this.#running && running(key),
       gone: (reason) => gone(key, reason),
@@ -215,14 +211,11 @@ export class Distribution {
     for (; sum > total && longest !== undefined; sum--) this.#drop(longest);
   }
 
-  async #deliver({ channel, parcel }: Parcel): Promise<Receipt> {
-    const courier = this.#parts.couriers[channel];
-    if (courier === undefined) return { outcome: 'failed', reason: `this agent has no way to send by ${channel}` };
+  async #send(batch: RequestBatch): Promise<Receipt> {
     if (this.#requests >= this.#parts.bounds.requests) await new Promise<void>((go) => this.#queued.push(go));
     else this.#requests++;
     try {
-      // The parcel is of its channel by construction (pack).
-      return await courier.deliver(parcel as never);
+      return await batch.send();
     } catch (error) {
       return { outcome: 'failed', reason: (error as Error).message };
     } finally {

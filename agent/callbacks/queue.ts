@@ -45,7 +45,7 @@ export class Queue {
   #losses: Losses = { dropped: 0, refused: 0, expired: 0, damaged: 0 };
   #headChanged = false;
   readonly #changed = new Map<number, Waiting | undefined>();
-  /** Events of the parcel that was tried already: it is tried again as it was. */
+  /** Events of the request that was tried already: it is tried again as it was. */
   #batch = 0;
   /** Tries of it that failed. */
   #tries = 0;
@@ -96,7 +96,7 @@ export class Queue {
     return true;
   }
 
-  /** The first `count` are done with: told, or lost for `loss`. What follows is a new parcel. */
+  /** The first `count` are done with: told, or lost for `loss`. What follows is a new request. */
   shift(count: number, loss?: Loss): void {
     for (const entry of this.#entries.splice(0, count)) this.#forget(entry, loss);
     this.#batch = 0;

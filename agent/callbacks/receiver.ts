@@ -1,10 +1,8 @@
-/** Delivers what waits for one receiver: in order, one parcel at a time, again until it is taken or given up. */
+/** Delivers what waits for one receiver: in order, one request at a time, again until it is taken or given up. */
 import type { Clock, Log } from '../ports.ts';
-import type { Receipt } from './courier.ts';
 import type { Destination } from './destination.ts';
 import type { Happened } from './happened.ts';
-import type { Vehicle } from './notification.ts';
-import { type Item, type Parcel, pack } from './parcel.ts';
+import type { Item, Receipt, RequestBatch } from './notifier.ts';
 import { type Loss, type Losses, Queue } from './queue.ts';
 
 /** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
@@ -19,12 +17,13 @@ const PLAUSIBLE = 1_577_836_800_000;
 export interface ReceiverParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly vehicle: Vehicle;
   /** What is kept under an id; undefined: it is not there or cannot be read. */
   readonly load: (id: string) => Happened | undefined;
   /** Resolves when all that was changed is on disk. */
   readonly committed: () => Promise<void>;
-  readonly deliver: (parcel: Parcel) => Promise<Receipt>;
+  /** Writes the first of the items as one request. */
+  readonly batch: (to: Destination, items: readonly Item[]) => RequestBatch;
+  readonly send: (batch: RequestBatch) => Promise<Receipt>;
   /** Undefined: nobody knows the receiver any more. */
   readonly destination: () => Destination | undefined;
   readonly running: () => boolean;
@@ -144,7 +143,7 @@ export class Receiver {
     return this.#queue.correct(by, earliest, latest);
   }
 
-  /** Monotonic moment at which the next parcel goes: a batch that is not full waits for others. */
+  /** Monotonic moment at which the next request goes: a batch that is not full waits for others. */
   #gathered(to: Destination, now: number): number {
     if (this.#queue.batch > 0 || this.#queue.length >= to.batch) return now;
     return (this.#since ?? now) + to.window;
@@ -158,9 +157,9 @@ export class Receiver {
   }
 
   async #send(to: Destination): Promise<void> {
-    const packed = this.#pack(to);
-    if (packed === undefined) return;
-    this.#queue.freeze(packed.count);
+    const batch = this.#write(to);
+    if (batch === undefined) return;
+    this.#queue.freeze(batch.count);
     try {
       // Told before it is on disk, an event could be told again under another id after a power cut.
       await this.#parts.committed();
@@ -170,23 +169,23 @@ export class Receiver {
       return;
     }
     if (this.#stopped || !this.#parts.running()) return;
-    const receipt = await this.#parts.deliver(packed);
-    if (!this.#stopped) this.#settle(to, packed.count, receipt);
+    const receipt = await this.#parts.send(batch);
+    if (!this.#stopped) this.#settle(to, batch.count, receipt);
   }
 
-  /** What goes next; undefined: nothing of what could go can be packed. */
-  #pack(to: Destination): Parcel | undefined {
-    const { vehicle } = this.#parts;
+  /** The next request; undefined: nothing of what waits can be written. */
+  #write(to: Destination): RequestBatch | undefined {
+    const { batch } = this.#parts;
     for (let items = this.#items(to); items.length > 0; items = this.#items(to)) {
       try {
-        return pack(this.key, to, vehicle, items);
+        return batch(to, items);
       } catch (error) {
         this.#say(error as Error);
         const [first] = items;
-        const alone = items.findIndex((item) => !isPackable(() => pack(this.key, to, vehicle, [item])));
-        // What is packed in vain today is so tomorrow, and nothing behind it would ever be told.
+        const alone = items.findIndex((item) => !isWritable(() => batch(to, [item])));
+        // What cannot be written today cannot be tomorrow, and nothing behind it would ever be told.
         if (alone >= 0) this.#lose(alone, items[alone]?.id, 'an event cannot be told');
-        else if (first !== undefined) return pack(this.key, to, vehicle, [first]);
+        else if (first !== undefined) return batch(to, [first]);
       }
     }
     return undefined;
@@ -251,7 +250,7 @@ export class Receiver {
     this.#wait(Math.max(to.delay, Math.min(after, LONGEST_PLEA)), true);
   }
 
-  /** The first are done with; the next parcel may go at once. */
+  /** The first are done with; the next request may go at once. */
   #next(count: number, loss?: Loss): void {
     this.#queue.shift(count, loss);
     this.#due = undefined;
@@ -275,12 +274,12 @@ export class Receiver {
   }
 }
 
-function isPackable(pack: () => unknown): boolean {
+function isWritable(write: () => unknown): boolean {
   try {
-    pack();
+    write();
     return true;
   } catch {
-    // Why it is not was said when all were packed together.
+    // The reason was logged when all were written together.
     return false;
   }
 }

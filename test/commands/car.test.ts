@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { callbackCouriers } from '../../adapters/callbacks/index.ts';
+import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { startCar } from '../../commands/car.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
@@ -55,7 +55,7 @@ test('whose interface finds its port taken: no agent goes on in its records, not
     data,
     sources: [],
     mqtt: { url: 'mqtt://127.0.0.1:1' },
-    couriers: callbackCouriers({ networks: ['127.0.0.0/8'], plain: true, now: () => clock.now() }),
+    notificationChannels: callbackChannels({ networks: ['127.0.0.0/8'], plain: true, now: () => clock.now() }),
     limit: 2 ** 20,
     http: { local: true, port: free ? 0 : port } as const,
     log,

@@ -1,11 +1,12 @@
 /** A car of several fleets tells each of itself alone. */
 import { expect, test } from 'vitest';
+import { envelopeOf } from '../../adapters/callbacks/attributes.ts';
+import { fleetNotification } from '../../adapters/callbacks/notification.ts';
 import { ownedId } from '../../adapters/http/resources/ids.ts';
 import { ownerOfFleet } from '../../adapters/http/resources/owners.ts';
-import { envelopeOf } from '../../agent/callbacks/attributes.ts';
-import { fleetNotification } from '../../agent/callbacks/notification.ts';
-import { idsOf } from '../../commands/view.ts';
+import { namesOf } from '../../commands/view.ts';
 import type { HttpConfiguration } from '../../config/http.ts';
+import { vehicle } from '../rig/day.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const UUID = '00000000-0000-4000-8000-000000000001';
@@ -25,13 +26,13 @@ test.each([
   // What came by command is of no fleet alone.
   ['f1', 'by-command'],
 ])('%s is named in events of %s', (fleet, monitorId) => {
-  const vehicle = { vin: VIN, ...idsOf({ vin: VIN, http }) };
+  const names = namesOf({ vin: VIN, vehicle, http });
   const event = { id: 'e', monitorId, at: 0, refresh: false };
   const happened = { type: 'Monitor', event } as const;
-  expect(fleetNotification(vehicle, '', [], [happened])).toMatchObject({ monitorId, events: [{ fleetId: fleet }] });
+  expect(fleetNotification(names, '', [], [happened])).toMatchObject({ monitorId, events: [{ fleetId: fleet }] });
   const attributes = [{ type: 'Header', key: 'f', value: '$FleetID' }] as const;
-  expect(envelopeOf(attributes, vehicle, {}, happened).headers).toEqual({ f: fleet });
+  expect(envelopeOf(attributes, names, {}, happened).headers).toEqual({ f: fleet });
   const report = { remoteActionId: 'r', type: 'Doors', status: 'Success' } as const;
   const remote = { type: 'Remote', report: { ...report, createdAt: 0 }, at: 0 } as const;
-  expect(envelopeOf(attributes, vehicle, { callbackId: monitorId }, remote).headers).toEqual({ f: fleet });
+  expect(envelopeOf(attributes, names, { callbackId: monitorId }, remote).headers).toEqual({ f: fleet });
 });

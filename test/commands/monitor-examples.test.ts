@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callbackCouriers } from '../../adapters/callbacks/index.ts';
+import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { type Car, startCar } from '../../commands/car.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
     // Nobody is there: a car that is offline takes monitors all the same.
     mqtt: { url: 'mqtt://127.0.0.1:1' },
     limit: configurationDefaults.outbox.limit,
-    couriers: callbackCouriers({ networks: [], plain: false, now: () => clock.now() }),
+    notificationChannels: callbackChannels({ networks: [], plain: false, now: () => clock.now() }),
     http: { local: true, port: 0 },
     log: new MemoryLog(),
     clock,

@@ -7,8 +7,8 @@ import { SystemClock } from '../../adapters/clock/system.ts';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { openDocument } from '../../adapters/store/index.ts';
+import { channelsOf } from '../../commands/callback-channels.ts';
 import { type Car, startCar } from '../../commands/car.ts';
-import { couriersOf } from '../../commands/couriers.ts';
 import { Configurations } from '../../commands/generation.ts';
 import { type CarService, Service, Starts } from '../../commands/service.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
@@ -91,7 +91,7 @@ test.each([
     sources: [],
     mqtt: { url: broker.url },
     trust,
-    couriers: couriersOf(
+    notificationChannels: channelsOf(
       { networks: [], plain: false, waiting: 100, push: { subject, publicKey, privateKeyFile: push } },
       () => clock.now(),
     ),

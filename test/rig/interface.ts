@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from 'undici';
-import { callbackCouriers } from '../../adapters/callbacks/index.ts';
+import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { generateKey } from '../../adapters/keys/index.ts';
 import { EmbeddedBroker } from '../../adapters/mqtt/index.ts';
@@ -112,7 +112,7 @@ export class InterfaceBench {
       trust: join(this.data, 'keys', 'trust.json'),
       limit: 64 * 2 ** 20,
       batch: 2_000,
-      couriers: callbackCouriers({ networks: ['127.0.0.0/8'], plain: true, now: () => this.clock.now() }),
+      notificationChannels: callbackChannels({ networks: ['127.0.0.0/8'], plain: true, now: () => this.clock.now() }),
       http: this.#http,
       log: this.log,
       clock: this.clock,

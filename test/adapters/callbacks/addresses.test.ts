@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Addresses, type Resolve } from '../../../adapters/callbacks/addresses.ts';
 import { isPublic } from '../../../adapters/callbacks/networks.ts';
-import { WebhookCourier } from '../../../adapters/callbacks/webhook.ts';
+import { WebhookChannel } from '../../../adapters/callbacks/webhook.ts';
 
 test.each([
   '8.8.8.8',
@@ -129,12 +129,12 @@ describe('a name', () => {
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const { port } = server.address() as { port: number };
-    const parcel = { receiver: 'r', url: `http://rebinding.example:${port}/`, headers: {}, ids: ['1'], body: '{}' };
+    const outgoing = { receiver: 'r', url: `http://rebinding.example:${port}/`, headers: {}, ids: ['1'], body: '{}' };
     // The second answer is the attack: it must be looked at as the first was.
     const addresses = new Addresses({ plain: true }, answers(['127.0.0.1'], ['127.0.0.1', '::1']));
-    const courier = new WebhookCourier({ addresses, now: () => 0 });
+    const channel = new WebhookChannel({ addresses, now: () => 0 });
     for (const shown of ['127.0.0.1', '127.0.0.1, ::1']) {
-      expect(await courier.deliver(parcel)).toEqual({
+      expect(await channel.deliver(outgoing)).toEqual({
         outcome: 'failed',
         reason: `rebinding.example (${shown}) is no public address`,
       });
@@ -142,10 +142,10 @@ describe('a name', () => {
     expect(connections).toBe(0);
     // The same name with the network configured is connected to: it was the rule that refused.
     const wider = new Addresses({ plain: true, networks: ['127.0.0.1'] }, answers(['10.0.0.1', '127.0.0.1']));
-    const second = new WebhookCourier({ addresses: wider, now: () => 0 });
-    await second.deliver(parcel);
+    const second = new WebhookChannel({ addresses: wider, now: () => 0 });
+    await second.deliver(outgoing);
     expect(connections).toBe(1);
-    await Promise.all([courier.close(), second.close()]);
+    await Promise.all([channel.close(), second.close()]);
     await new Promise((done) => server.close(done));
   });
 

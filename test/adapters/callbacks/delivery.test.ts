@@ -1,18 +1,19 @@
 /**
- * Events of monitors on their whole way: the real queue, the real store on disk, the real couriers, and receivers that
+ * Events of monitors on their whole way: the real queue, the real store on disk, the real channels, and receivers that
  * answer 500, hang, break off, redirect, and are away, while the agent is stopped and the power is cut.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PushCourier } from '../../../adapters/callbacks/push.ts';
+import type { NotificationChannel } from '../../../adapters/callbacks/channel.ts';
+import { PushChannel } from '../../../adapters/callbacks/push.ts';
+import { notifierOf } from '../../../adapters/callbacks/request-batch.ts';
 import type { VapidKeys } from '../../../adapters/callbacks/vapid.ts';
-import { WebhookCourier } from '../../../adapters/callbacks/webhook.ts';
-import { WebsocketCourier } from '../../../adapters/callbacks/websocket.ts';
+import { WebhookChannel } from '../../../adapters/callbacks/webhook.ts';
+import { WebsocketChannel } from '../../../adapters/callbacks/websocket.ts';
 import { openStore, type Store } from '../../../adapters/store/index.ts';
 import { Callbacks } from '../../../agent/callbacks/callbacks.ts';
-import type { Courier } from '../../../agent/callbacks/courier.ts';
 import { deviceText } from '../../../protocol/schema/callback/device.ts';
 import { compileMonitor, type Monitor } from '../../../protocol/schema/monitor.ts';
 import { parameter, settle, vehicle } from '../../agent/callbacks/rig.ts';
@@ -73,25 +74,27 @@ class Car {
     });
     const { memory, records, outbox } = this.store;
     const options = { addresses: loopback, ca, timeout: 300, now: () => clock.now() };
-    const couriers = {
-      webhook: new WebhookCourier(options),
-      websocket: new WebsocketCourier(options),
-      pushnotif: new PushCourier({ ...options, vapid }),
+    const channels = {
+      webhook: new WebhookChannel(options),
+      websocket: new WebsocketChannel(options),
+      pushnotif: new PushChannel({ ...options, vapid }),
     };
-    const follow = <P>(courier: Courier<P>): Courier<P> => ({
-      deliver: (parcel) => this.#follow(courier.deliver(parcel)),
-      check: (url, where) => courier.check(url, where),
-      release: (receiver) => courier.release?.(receiver),
+    const follow = <P>(channel: NotificationChannel<P>): NotificationChannel<P> => ({
+      deliver: (outgoing) => this.#follow(channel.deliver(outgoing)),
+      check: (url, where) => channel.check(url, where),
+      release: (receiver) => channel.release?.(receiver),
     });
     this.callbacks = new Callbacks({
       clock,
       log,
-      vehicle,
-      couriers: {
-        webhook: follow(couriers.webhook),
-        websocket: follow(couriers.websocket),
-        pushnotif: follow(couriers.pushnotif),
-      },
+      notifier: notifierOf(
+        {
+          webhook: follow(channels.webhook),
+          websocket: follow(channels.websocket),
+          pushnotif: follow(channels.pushnotif),
+        },
+        vehicle,
+      ),
       records,
       committed: () => this.#follow(outbox.commit()),
       monitors: {
@@ -108,7 +111,7 @@ class Car {
     const { callbacks, store } = this;
     this.#close = async () => {
       callbacks.stop();
-      for (const courier of Object.values(couriers)) await courier.close();
+      for (const channel of Object.values(channels)) await channel.close();
       await store.close();
     };
   }

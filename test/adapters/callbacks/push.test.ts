@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { PushCourier } from '../../../adapters/callbacks/push.ts';
+import type { PushRequest } from '../../../adapters/callbacks/channel.ts';
+import { PUSH_PAYLOAD } from '../../../adapters/callbacks/channel.ts';
+import { PushChannel } from '../../../adapters/callbacks/push.ts';
 import { checkPair, type VapidKeys } from '../../../adapters/callbacks/vapid.ts';
-import type { PushParcel } from '../../../agent/callbacks/courier.ts';
-import { PUSH_PAYLOAD } from '../../../agent/callbacks/courier.ts';
 import { Authority } from '../../rig/certificates.ts';
 import { PushService, vapidKeys } from './push-service.ts';
 import { loopback } from './servers.ts';
 
 let folder: string;
 let service: PushService;
-let courier: PushCourier;
+let channel: PushChannel;
 let vapid: VapidKeys;
 let ca: string;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ca = Buffer.from(authority.cert).toString();
   vapid = vapidKeys();
   service = await new PushService(authority.issue('push'), vapid.publicKey).open();
-  courier = new PushCourier({ addresses: loopback, now: () => 0, ca, vapid });
+  channel = new PushChannel({ addresses: loopback, now: () => 0, ca, vapid });
 });
 
 beforeEach(() => {
@@ -33,18 +33,18 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await courier.close();
+  await channel.close();
   await service.close();
   rmSync(folder, { recursive: true });
 });
 
-function parcel(name: string, rest: Partial<PushParcel> = {}): PushParcel {
+function outgoing(name: string, rest: Partial<PushRequest> = {}): PushRequest {
   const device = service.subscribe(name);
   return { receiver: 'r', device, payload: '{"id":"é"}', urgency: 'high', ttl: 60, ...rest };
 }
 
 test('over HTTP/2, with the proof of the sender, encrypted for the device alone', async () => {
-  expect(await courier.deliver(parcel('one'))).toEqual({ outcome: 'delivered' });
+  expect(await channel.deliver(outgoing('one'))).toEqual({ outcome: 'delivered' });
   expect(service.faults).toEqual([]);
   expect(service.pushed).toEqual([
     { device: 'one', ttl: 60, urgency: 'high', payload: '{"id":"é"}', httpVersion: '2.0' },
@@ -53,7 +53,7 @@ test('over HTTP/2, with the proof of the sender, encrypted for the device alone'
 
 test('the largest payload fits into what a push service has to take', async () => {
   const payload = 'x'.repeat(PUSH_PAYLOAD);
-  expect(await courier.deliver(parcel('large', { payload }))).toEqual({ outcome: 'delivered' });
+  expect(await channel.deliver(outgoing('large', { payload }))).toEqual({ outcome: 'delivered' });
   const digest = (text: string | undefined) =>
     createHash('sha256')
       .update(text ?? '')
@@ -63,7 +63,7 @@ test('the largest payload fits into what a push service has to take', async () =
 
 test.each([404, 410])('%i: the subscription has ended', async (status) => {
   service.behaviour = () => ({ status });
-  expect(await courier.deliver(parcel('gone'))).toMatchObject({ outcome: 'gone' });
+  expect(await channel.deliver(outgoing('gone'))).toMatchObject({ outcome: 'gone' });
 });
 
 test.each([
@@ -73,7 +73,7 @@ test.each([
   [413, undefined, undefined],
 ])('%i with retry-after %s is tried again', async (status, wait, after) => {
   service.behaviour = () => ({ status, ...(wait === undefined ? {} : { headers: { 'retry-after': wait } }) });
-  expect(await courier.deliver(parcel('busy'))).toEqual({
+  expect(await channel.deliver(outgoing('busy'))).toEqual({
     outcome: 'failed',
     reason: `the push service answered ${status}`,
     ...(after === undefined ? {} : { after }),
@@ -81,23 +81,23 @@ test.each([
 });
 
 test('a service that does not answer has not received', async () => {
-  const hasty = new PushCourier({ addresses: loopback, now: () => 0, ca, vapid, timeout: 100 });
+  const hasty = new PushChannel({ addresses: loopback, now: () => 0, ca, vapid, timeout: 100 });
   service.behaviour = () => 'hang';
-  expect(await hasty.deliver(parcel('silent'))).toEqual({ outcome: 'failed', reason: 'no answer within 100 ms' });
+  expect(await hasty.deliver(outgoing('silent'))).toEqual({ outcome: 'failed', reason: 'no answer within 100 ms' });
   await hasty.close();
 });
 
 test('with another key than the app subscribed with the service refuses', async () => {
-  const stranger = new PushCourier({ addresses: loopback, now: () => 0, ca, vapid: vapidKeys() });
-  expect(await stranger.deliver(parcel('mine'))).toMatchObject({ outcome: 'failed' });
+  const stranger = new PushChannel({ addresses: loopback, now: () => 0, ca, vapid: vapidKeys() });
+  expect(await stranger.deliver(outgoing('mine'))).toMatchObject({ outcome: 'failed' });
   expect(service.faults).toEqual(['another key than that of the subscription']);
   await stranger.close();
 });
 
 test('keys that are no point of the curve will never be any', async () => {
-  const { device, ...rest } = parcel('broken');
+  const { device, ...rest } = outgoing('broken');
   const broken = { ...device, keys: { ...device.keys, p256dh: `B${'A'.repeat(86)}` } };
-  expect(await courier.deliver({ ...rest, device: broken })).toMatchObject({ outcome: 'gone' });
+  expect(await channel.deliver({ ...rest, device: broken })).toMatchObject({ outcome: 'gone' });
 });
 
 test('a pair of keys that is none is a fault of the configuration', () => {
@@ -108,9 +108,9 @@ test('a pair of keys that is none is a fault of the configuration', () => {
 });
 
 test('a service in a private network is refused', async () => {
-  const { device, ...rest } = parcel('inside');
+  const { device, ...rest } = outgoing('inside');
   const inside = { ...device, endpoint: 'https://192.168.0.1/push' };
-  expect(await courier.deliver({ ...rest, device: inside })).toMatchObject({
+  expect(await channel.deliver({ ...rest, device: inside })).toMatchObject({
     outcome: 'failed',
     reason: expect.stringMatching(/no public address/),
   });
@@ -118,9 +118,9 @@ test('a service in a private network is refused', async () => {
 
 test('after the service was away the next push finds it', async () => {
   await service.close();
-  expect(await courier.deliver(parcel('back'))).toMatchObject({ outcome: 'failed' });
+  expect(await channel.deliver(outgoing('back'))).toMatchObject({ outcome: 'failed' });
   await service.open();
-  const again = parcel('back');
-  const first = await courier.deliver(again);
-  expect(first.outcome === 'delivered' ? first : await courier.deliver(again)).toEqual({ outcome: 'delivered' });
+  const again = outgoing('back');
+  const first = await channel.deliver(again);
+  expect(first.outcome === 'delivered' ? first : await channel.deliver(again)).toEqual({ outcome: 'delivered' });
 });

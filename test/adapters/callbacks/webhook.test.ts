@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { sign, WebhookCourier } from '../../../adapters/callbacks/webhook.ts';
-import type { WebhookParcel } from '../../../agent/callbacks/courier.ts';
+import type { WebhookRequest } from '../../../adapters/callbacks/channel.ts';
+import { sign, WebhookChannel } from '../../../adapters/callbacks/webhook.ts';
 import { Authority } from '../../rig/certificates.ts';
 import { HttpReceiver, loopback } from './servers.ts';
 
@@ -21,8 +21,8 @@ async function receiver(): Promise<HttpReceiver> {
   return server;
 }
 
-function courier(timeout = 10_000, ca?: string): WebhookCourier {
-  const made = new WebhookCourier({
+function channel(timeout = 10_000, ca?: string): WebhookChannel {
+  const made = new WebhookChannel({
     addresses: loopback,
     timeout,
     now: () => 1_767_225_600_500,
@@ -32,7 +32,7 @@ function courier(timeout = 10_000, ca?: string): WebhookCourier {
   return made;
 }
 
-const parcel = (url: string, rest: Partial<WebhookParcel> = {}): WebhookParcel => ({
+const outgoing = (url: string, rest: Partial<WebhookRequest> = {}): WebhookRequest => ({
   receiver: 'callback/1',
   url,
   headers: { authorization: 'Bearer abc' },
@@ -44,7 +44,7 @@ const parcel = (url: string, rest: Partial<WebhookParcel> = {}): WebhookParcel =
 test('posts JSON with headers, ids and a signature that the receiver can check', async () => {
   const server = await receiver();
   const secret = 'a secret of a callback';
-  expect(await courier().deliver(parcel(`${server.url}?a=1`, { secret }))).toEqual({ outcome: 'delivered' });
+  expect(await channel().deliver(outgoing(`${server.url}?a=1`, { secret }))).toEqual({ outcome: 'delivered' });
   const [request] = server.received;
   expect(request).toMatchObject({
     method: 'POST',
@@ -70,20 +70,20 @@ test('the example of the page is right', () => {
 
 test('without a secret there is no signature', async () => {
   const server = await receiver();
-  await courier().deliver(parcel(server.url));
+  await channel().deliver(outgoing(server.url));
   expect(server.received[0]?.headers['vigie-signature']).toBeUndefined();
 });
 
 test.each([200, 201, 202, 204, 299])('%i is taken', async (status) => {
   const server = await receiver();
   server.behaviour = (_, response) => response.writeHead(status).end();
-  expect(await courier().deliver(parcel(server.url))).toEqual({ outcome: 'delivered' });
+  expect(await channel().deliver(outgoing(server.url))).toEqual({ outcome: 'delivered' });
 });
 
 test.each([300, 304, 400, 404, 410, 500, 503])('%i is not taken', async (status) => {
   const server = await receiver();
   server.behaviour = (_, response) => response.writeHead(status).end('no');
-  expect(await courier().deliver(parcel(server.url))).toEqual({
+  expect(await channel().deliver(outgoing(server.url))).toEqual({
     outcome: 'failed',
     reason: `the receiver answered ${status}`,
   });
@@ -92,14 +92,14 @@ test.each([300, 304, 400, 404, 410, 500, 503])('%i is not taken', async (status)
 test('a redirect is not followed', async () => {
   const [server, other] = [await receiver(), await receiver()];
   server.behaviour = (_, response) => response.writeHead(307, { location: other.url }).end();
-  expect(await courier().deliver(parcel(server.url))).toMatchObject({ outcome: 'failed' });
+  expect(await channel().deliver(outgoing(server.url))).toMatchObject({ outcome: 'failed' });
   expect(other.received).toEqual([]);
 });
 
 test('who does not answer in time has not received', async () => {
   const server = await receiver();
   server.behaviour = () => undefined;
-  expect(await courier(50).deliver(parcel(server.url))).toEqual({
+  expect(await channel(50).deliver(outgoing(server.url))).toEqual({
     outcome: 'failed',
     reason: 'no answer within 50 ms',
   });
@@ -108,16 +108,16 @@ test('who does not answer in time has not received', async () => {
 test('a connection that breaks off, one that is refused', async () => {
   const server = await receiver();
   server.behaviour = (_, __, socket) => socket.destroy();
-  const sender = courier();
-  expect(await sender.deliver(parcel(server.url))).toMatchObject({ outcome: 'failed' });
+  const sender = channel();
+  expect(await sender.deliver(outgoing(server.url))).toMatchObject({ outcome: 'failed' });
   await server.close();
-  expect(await sender.deliver(parcel(server.url))).toMatchObject({
+  expect(await sender.deliver(outgoing(server.url))).toMatchObject({
     outcome: 'failed',
     reason: expect.stringMatching(/ECONNREFUSED/),
   });
   await server.open();
   server.behaviour = (_, response) => response.writeHead(200).end();
-  expect(await sender.deliver(parcel(server.url))).toEqual({ outcome: 'delivered' });
+  expect(await sender.deliver(outgoing(server.url))).toEqual({ outcome: 'delivered' });
 });
 
 test('an answer without end costs only its connection', async () => {
@@ -133,12 +133,12 @@ test('an answer without end costs only its connection', async () => {
       pour();
     };
   });
-  expect(await courier().deliver(parcel(server.url))).toEqual({ outcome: 'delivered' });
+  expect(await channel().deliver(outgoing(server.url))).toEqual({ outcome: 'delivered' });
   await ended;
 });
 
 test('an address that may not be connected to is refused whatever was checked before', async () => {
-  expect(await courier().deliver(parcel('http://10.0.0.1/'))).toMatchObject({
+  expect(await channel().deliver(outgoing('http://10.0.0.1/'))).toMatchObject({
     outcome: 'failed',
     reason: expect.stringMatching(/10\.0\.0\.1 is no public address/),
   });
@@ -154,8 +154,8 @@ test('TLS: the certificate must be one of the authorities', async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const ca = Buffer.from(authority.cert).toString();
-  expect(await courier(10_000, ca).deliver(parcel(url))).toEqual({ outcome: 'delivered' });
-  expect(await courier().deliver(parcel(url))).toMatchObject({
+  expect(await channel(10_000, ca).deliver(outgoing(url))).toEqual({ outcome: 'delivered' });
+  expect(await channel().deliver(outgoing(url))).toMatchObject({
     outcome: 'failed',
     reason: expect.stringMatching(/certificate/),
   });

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { WebsocketCourier, type WebsocketOptions } from '../../../adapters/callbacks/websocket.ts';
-import type { Receipt } from '../../../agent/callbacks/courier.ts';
+import { WebsocketChannel, type WebsocketOptions } from '../../../adapters/callbacks/websocket.ts';
+import type { Receipt } from '../../../agent/callbacks/notifier.ts';
 import { loopback } from './servers.ts';
 import { WebsocketReceiver } from './websocket-receiver.ts';
 
@@ -16,8 +16,8 @@ async function receiver(): Promise<WebsocketReceiver> {
   return server;
 }
 
-function courier(options: Partial<WebsocketOptions> = {}): WebsocketCourier {
-  const made = new WebsocketCourier({ addresses: loopback, random: () => 1, ...options });
+function channel(options: Partial<WebsocketOptions> = {}): WebsocketChannel {
+  const made = new WebsocketChannel({ addresses: loopback, random: () => 1, ...options });
   open.push(made);
   return made;
 }
@@ -26,7 +26,7 @@ const messages = (...ids: string[]) => ids.map((id) => ({ id, content: { of: id 
 
 test('messages are text frames {id, message}, over one connection, taken when acknowledged', async () => {
   const server = await receiver();
-  const sender = courier();
+  const sender = channel();
   const send = (...ids: string[]) => sender.deliver({ receiver: 'r', url: server.url, messages: messages(...ids) });
   expect(await send('1', '2')).toEqual({ outcome: 'delivered' });
   expect(await send('3')).toEqual({ outcome: 'delivered' });
@@ -39,13 +39,13 @@ test('an acknowledgement is of all before it, too', async () => {
   server.behaviour = (frame, socket) => {
     if (frame.id === '3') server.acknowledge(frame, socket);
   };
-  const sent = courier().deliver({ receiver: 'r', url: server.url, messages: messages('1', '2', '3') });
+  const sent = channel().deliver({ receiver: 'r', url: server.url, messages: messages('1', '2', '3') });
   expect(await sent).toEqual({ outcome: 'delivered' });
 });
 
 test('after a drop only what was not seen is sent again', async () => {
   const server = await receiver();
-  const sender = courier();
+  const sender = channel();
   const all = messages('1', '2', '3', '4');
   // Frame 3 was taken, but the connection broke before it could be acknowledged.
   server.behaviour = (frame, socket) => {
@@ -69,7 +69,7 @@ test('after a drop only what was not seen is sent again', async () => {
 test('a receiver that does not say what it has seen gets again what it has not acknowledged', async () => {
   const server = await receiver();
   server.resumes = false;
-  const sender = courier();
+  const sender = channel();
   server.behaviour = (_, socket) => socket.terminate();
   await sender.deliver({ receiver: 'r', url: server.url, messages: messages('1', '2') });
   server.behaviour = (frame, socket) => server.acknowledge(frame, socket);
@@ -83,14 +83,14 @@ test('what a receiver says beside acknowledgements is ignored', async () => {
     for (const noise of ['', 'no json', '7', 'null', '{"ack":7}', '{"ack":"unheard"}', '[]']) socket.send(noise);
     server.acknowledge(frame, socket);
   };
-  const sent = courier().deliver({ receiver: 'r', url: server.url, messages: messages('1') });
+  const sent = channel().deliver({ receiver: 'r', url: server.url, messages: messages('1') });
   expect(await sent).toEqual({ outcome: 'delivered' });
 });
 
 test('a frame that is too long for an acknowledgement ends the connection', async () => {
   const server = await receiver();
   server.behaviour = (_, socket) => socket.send('x'.repeat(5000));
-  const sent = courier().deliver({ receiver: 'r', url: server.url, messages: messages('1') });
+  const sent = channel().deliver({ receiver: 'r', url: server.url, messages: messages('1') });
   expect(await sent).toMatchObject({ outcome: 'failed' });
 });
 
@@ -99,7 +99,7 @@ test('who does not acknowledge in time has not received, what was acknowledged c
   server.behaviour = (frame, socket) => {
     if (frame.id === '1') server.acknowledge(frame, socket);
   };
-  const sent = courier({ timeout: 500 }).deliver({ receiver: 'r', url: server.url, messages: messages('1', '2') });
+  const sent = channel({ timeout: 500 }).deliver({ receiver: 'r', url: server.url, messages: messages('1', '2') });
   expect(await sent).toEqual({
     outcome: 'failed',
     reason: 'no acknowledgement within 500 ms',
@@ -110,7 +110,7 @@ test('who does not acknowledge in time has not received, what was acknowledged c
 
 test('who does not answer pings is not there any more', async () => {
   const server = await receiver();
-  const sender = courier({ ping: 20 });
+  const sender = channel({ ping: 20 });
   await sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
   const [client] = server.clients;
   const closed = new Promise<void>((resolve) => client?.once('close', () => resolve()));
@@ -124,7 +124,7 @@ test('who does not answer pings is not there any more', async () => {
 
 test('the wait after failures in a row grows to a minute, and begins anew after a success', async () => {
   const server = await receiver();
-  const sender = courier();
+  const sender = channel();
   const send = () => sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
   await server.close();
   const waits: unknown[] = [];
@@ -138,7 +138,7 @@ test('the wait after failures in a row grows to a minute, and begins anew after 
 
 test('released, the connection is closed', async () => {
   const server = await receiver();
-  const sender = courier();
+  const sender = channel();
   await sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
   const [client] = server.clients;
   const code = new Promise((resolve) => client?.once('close', resolve));
@@ -151,7 +151,7 @@ test('no websocket server, no answer at all, a private address', async () => {
   const silent = createServer((socket) => sockets.push(socket));
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
   const { port } = silent.address() as { port: number };
-  const send = (url: string) => courier({ timeout: 50 }).deliver({ receiver: url, url, messages: messages('1') });
+  const send = (url: string) => channel({ timeout: 50 }).deliver({ receiver: url, url, messages: messages('1') });
   expect(await send(`ws://127.0.0.1:${port}/`)).toMatchObject({ outcome: 'failed' });
   expect(await send('ws://10.0.0.1/')).toMatchObject({
     outcome: 'failed',

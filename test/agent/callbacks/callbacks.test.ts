@@ -12,7 +12,7 @@ describe('a monitor of the fleet side', () => {
     rig.monitor('a1', fleet());
     const told = [rig.event('a1'), rig.event('a1'), rig.event('a1')];
     await rig.pass(0);
-    expect(rig.webhooks.map((parcel) => parcel.ids)).toEqual(told.map((id) => [id]));
+    expect(rig.webhooks.map((request) => request.ids)).toEqual(told.map((id) => [id]));
     expect(rig.webhooks[0]?.url).toBe(webhook.target);
   });
 
@@ -53,7 +53,7 @@ describe('a monitor of the fleet side', () => {
     await rig.pass(19_000);
     expect(rig.sent).toEqual([]);
     await rig.pass(1_000);
-    expect(rig.webhooks.map((parcel) => parcel.ids)).toEqual([first]);
+    expect(rig.webhooks.map((request) => request.ids)).toEqual([first]);
     const second = [rig.event('a1'), rig.event('a1'), rig.event('a1'), rig.event('a1')];
     await rig.pass(0);
     expect(rig.webhooks.at(-1)?.ids).toEqual(second.slice(0, 3));
@@ -83,7 +83,7 @@ describe('a monitor of the fleet side', () => {
     const later = rig.event('a1');
     rig.answer = () => delivered;
     await rig.pass(20_000);
-    expect(rig.webhooks.map((parcel) => parcel.ids)).toEqual([first, first, [later]]);
+    expect(rig.webhooks.map((request) => request.ids)).toEqual([first, first, [later]]);
   });
 
   test('the window of a batch begins with its own first event', async () => {
@@ -95,7 +95,7 @@ describe('a monitor of the fleet side', () => {
     const later = rig.event('a1');
     rig.answer = () => delivered;
     await rig.pass(19_000);
-    expect(rig.webhooks.map((parcel) => parcel.ids)).toEqual([[first], [first]]);
+    expect(rig.webhooks.map((request) => request.ids)).toEqual([[first], [first]]);
     await rig.pass(1_000);
     expect(rig.webhooks.at(-1)?.ids).toEqual([later]);
   });
@@ -176,7 +176,7 @@ describe('a callback of the user side', () => {
     expect(rig.sent).toHaveLength(4);
     rig.answer = () => delivered;
     await rig.pass(10_000);
-    expect(rig.webhooks.slice(4).map((parcel) => parcel.ids.length)).toEqual([1, 100, 100, 50]);
+    expect(rig.webhooks.slice(4).map((request) => request.ids.length)).toEqual([1, 100, 100, 50]);
     expect(rig.bodies.slice(4).map((body) => Array.isArray(body))).toEqual([false, true, true, true]);
     rig.answer = () => failed;
     rig.event('a1');
@@ -311,10 +311,10 @@ describe('push', () => {
     rig.monitor('a1', { subscribeParam: { callbackId } });
     const gone = new Set(['https://push.example/x']);
     const pushed: string[] = [];
-    rig.answer = ({ channel, parcel }) => {
+    rig.answer = ({ channel, request }) => {
       if (channel !== 'pushnotif') return failed;
-      pushed.push(parcel.device.endpoint);
-      return gone.has(parcel.device.endpoint) ? { outcome: 'gone', reason: '410' } : delivered;
+      pushed.push(request.device.endpoint);
+      return gone.has(request.device.endpoint) ? { outcome: 'gone', reason: '410' } : delivered;
     };
     rig.event('a1');
     await rig.pass(0);

@@ -171,11 +171,11 @@ test('power cuts at any moment lose nothing that was on disk; what comes twice h
         const taken = new Map<string, string>();
         const order: string[] = [];
         let there = true;
-        rig.answer = ({ channel, parcel }) => {
+        rig.answer = ({ channel, request }) => {
           if (!there || channel !== 'webhook') return failed;
-          const messages = [JSON.parse(parcel.body)].flat() as { events?: unknown[] }[];
+          const messages = [JSON.parse(request.body)].flat() as { events?: unknown[] }[];
           const contents = messages.flatMap((message) => message.events ?? [message]);
-          for (const [index, id] of parcel.ids.entries()) {
+          for (const [index, id] of request.ids.entries()) {
             const content = JSON.stringify(contents[index]);
             if (!taken.has(id)) order.push(id);
             expect(taken.get(id) ?? content).toBe(content);

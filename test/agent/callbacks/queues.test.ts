@@ -1,11 +1,11 @@
 /** Queues: order, bounds, the disk, restarts, what cannot be read. */
 import { describe, expect, test } from 'vitest';
-import type { Receipt } from '../../../agent/callbacks/courier.ts';
 import { CallbackDesk } from '../../../agent/callbacks/desk.ts';
+import type { Receipt } from '../../../agent/callbacks/notifier.ts';
 import { CallbackRig, delivered, failed, fleet, ids, settle, user } from './rig.ts';
 
 describe('delivery', () => {
-  test('a webhook is never gone: whatever its courier says, it is tried again', async () => {
+  test('a webhook is never gone: whatever its channel says, it is tried again', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => ({ outcome: 'gone', reason: 'so it says' });
@@ -14,7 +14,7 @@ describe('delivery', () => {
     expect(rig.sent).toHaveLength(3);
   });
 
-  test('a courier that breaks stops nothing', async () => {
+  test('a channel that breaks stops nothing', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => Promise.reject(new Error('a defect'));
@@ -71,7 +71,7 @@ describe('delivery', () => {
     }
     await rig.pass(0);
     expect(ids(rig)).toHaveLength(100);
-    expect(rig.webhooks.every((parcel) => parcel.ids.join(', ').length <= 4_000)).toBe(true);
+    expect(rig.webhooks.every((request) => request.ids.join(', ').length <= 4_000)).toBe(true);
     expect(rig.webhooks).toHaveLength(2);
   });
 
@@ -80,8 +80,8 @@ describe('delivery', () => {
     rig.monitor('a1', fleet({}, { target: 'https://slow.example/' }));
     rig.monitor('a2', fleet());
     let release: (receipt: Receipt) => void = () => undefined;
-    rig.answer = ({ parcel }) =>
-      parcel.receiver === 'monitor/a1' ? new Promise((resolve) => (release = resolve)) : delivered;
+    rig.answer = ({ request }) =>
+      request.receiver === 'monitor/a1' ? new Promise((resolve) => (release = resolve)) : delivered;
     const slow = [rig.event('a1'), rig.event('a1')];
     const quick = [rig.event('a2'), rig.event('a2'), rig.event('a2')];
     await rig.pass(0);

@@ -1,14 +1,17 @@
-/** Callbacks on a virtual clock, with what they keep, monitors that are only a list, and couriers that a test decides. */
-import { Callbacks } from '../../../agent/callbacks/callbacks.ts';
+/**
+ * Callbacks on a virtual clock, with what they keep, monitors that are only a list, the real writing of notifications, and
+ * channels whose answers a test decides.
+ */
 import type {
-  Courier,
-  Couriers,
-  PushParcel,
-  Receipt,
-  WebhookParcel,
-  WebsocketParcel,
-} from '../../../agent/callbacks/courier.ts';
+  NotificationChannel,
+  PushRequest,
+  WebhookRequest,
+  WebsocketRequest,
+} from '../../../adapters/callbacks/channel.ts';
+import { notifierOf } from '../../../adapters/callbacks/request-batch.ts';
+import { Callbacks } from '../../../agent/callbacks/callbacks.ts';
 import type { DeliveryBounds } from '../../../agent/callbacks/distribution.ts';
+import type { Receipt } from '../../../agent/callbacks/notifier.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import { compileMonitor, type Monitor } from '../../../protocol/schema/monitor.ts';
@@ -16,12 +19,17 @@ import { VirtualClock } from '../../rig/clock.ts';
 import { KeptMemory, KeptRecords } from '../../rig/keeping.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
-export const vehicle = { vin: 'VF3CCHMP6FT123456', vid: 'vid-1', fleetId: 'fleet-1' };
+export const vehicle = {
+  vin: 'VF3CCHMP6FT123456',
+  motorization: 'Hybrid',
+  vid: 'vid-1',
+  fleetId: 'fleet-1',
+} as const;
 
 export type Sent =
-  | { readonly channel: 'webhook'; readonly parcel: WebhookParcel }
-  | { readonly channel: 'websocket'; readonly parcel: WebsocketParcel }
-  | { readonly channel: 'pushnotif'; readonly parcel: PushParcel };
+  | { readonly channel: 'webhook'; readonly request: WebhookRequest }
+  | { readonly channel: 'websocket'; readonly request: WebsocketRequest }
+  | { readonly channel: 'pushnotif'; readonly request: PushRequest };
 
 export const delivered: Receipt = { outcome: 'delivered' };
 export const failed: Receipt = { outcome: 'failed', reason: 'it is away' };
@@ -48,7 +56,7 @@ export class CallbackRig {
   readonly released: string[] = [];
   readonly bounds: Partial<DeliveryBounds>;
   callbacks: Callbacks;
-  /** What becomes of a parcel. */
+  /** What becomes of a request. */
   answer: (sent: Sent) => Receipt | Promise<Receipt> = () => delivered;
   /** False: the disk refuses. */
   disk = true;
@@ -109,15 +117,15 @@ export class CallbackRig {
     return this.webhooks.map(({ body }) => JSON.parse(body));
   }
 
-  get webhooks(): WebhookParcel[] {
-    return this.sent.flatMap((sent) => (sent.channel === 'webhook' ? [sent.parcel] : []));
+  get webhooks(): WebhookRequest[] {
+    return this.sent.flatMap((sent) => (sent.channel === 'webhook' ? [sent.request] : []));
   }
 
   #begin(): Callbacks {
     const { clock, log, records, memory, monitors } = this;
-    const courier = <C extends Sent['channel']>(channel: C): Courier<(Sent & { channel: C })['parcel']> => ({
-      deliver: async (parcel) => {
-        const sent = { channel, parcel } as unknown as Sent;
+    const fake = <C extends Sent['channel']>(channel: C): NotificationChannel<(Sent & { channel: C })['request']> => ({
+      deliver: async (request) => {
+        const sent = { channel, request } as unknown as Sent;
         this.sent.push(sent);
         return this.answer(sent);
       },
@@ -127,16 +135,11 @@ export class CallbackRig {
       },
       release: (receiver) => this.released.push(`${channel} ${receiver}`),
     });
-    const couriers: Couriers = {
-      webhook: courier('webhook'),
-      websocket: courier('websocket'),
-      pushnotif: courier('pushnotif'),
-    };
+    const channels = { webhook: fake('webhook'), websocket: fake('websocket'), pushnotif: fake('pushnotif') };
     const callbacks: Callbacks = new Callbacks({
       clock,
       log,
-      vehicle,
-      couriers,
+      notifier: notifierOf(channels, vehicle),
       records,
       bounds: this.bounds,
       monitors: {
@@ -172,4 +175,4 @@ export const user = (channel: Record<string, unknown> = { webhook }, rest: Recor
 });
 
 /** Ids of the events in the order in which they were taken. */
-export const ids = (rig: CallbackRig): string[] => rig.webhooks.flatMap((parcel) => parcel.ids);
+export const ids = (rig: CallbackRig): string[] => rig.webhooks.flatMap((request) => request.ids);

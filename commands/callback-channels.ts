@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type CallbackCouriers, callbackCouriers } from '../adapters/callbacks/index.ts';
+import { type CallbackChannels, callbackChannels } from '../adapters/callbacks/index.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import { readSecret } from '../config/configuration.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** How notifications leave the car, as configured. Its authorities and keys are read when they are needed. */
-export function couriersOf({ networks, plain, ca, push }: CallbacksConfiguration, now: () => number): CallbackCouriers {
-  return callbackCouriers({
+export function channelsOf({ networks, plain, ca, push }: CallbacksConfiguration, now: () => number): CallbackChannels {
+  return callbackChannels({
     networks,
     plain,
     now,

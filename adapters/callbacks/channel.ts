@@ -1,4 +1,5 @@
-/** The port through which notifications leave: one request, one outcome. */
+/** How notifications leave the car by one channel: one request, one outcome. */
+import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Device } from '../../protocol/schema/callback/device.ts';
 
 /** One notification with the id of its event, by which a receiver knows what it has seen. */
@@ -8,12 +9,12 @@ export interface Message {
 }
 
 /** One POST. */
-export interface WebhookParcel {
+export interface WebhookRequest {
   /** The queue it comes from, unique in this car. */
   readonly receiver: string;
   /** Absolute, with its query. */
   readonly url: string;
-  /** Those of the attributes; what the request itself needs is the courier's. */
+  /** Those of the attributes; what the request itself needs is the channel's. */
   readonly headers: Readonly<Record<string, string>>;
   readonly ids: readonly string[];
   /** JSON. */
@@ -23,7 +24,7 @@ export interface WebhookParcel {
 }
 
 /** Messages for a connection that stays open, in their order. */
-export interface WebsocketParcel {
+export interface WebsocketRequest {
   readonly receiver: string;
   readonly url: string;
   readonly messages: readonly Message[];
@@ -34,7 +35,7 @@ export const urgencies = ['low', 'normal', 'high'] as const;
 export type Urgency = (typeof urgencies)[number];
 
 /** One message for one device. */
-export interface PushParcel {
+export interface PushRequest {
   readonly receiver: string;
   readonly device: Device;
   /** JSON, at most {@link PUSH_PAYLOAD} bytes. */
@@ -47,33 +48,18 @@ export interface PushParcel {
 /** Bytes that fit into one record of 4096 beside its head and tag. RFC 8291 §4. */
 export const PUSH_PAYLOAD = 3993;
 
-export type Receipt =
-  | { readonly outcome: 'delivered' }
-  | {
-      readonly outcome: 'failed';
-      readonly reason: string;
-      /** The first of the messages that were taken all the same. */
-      readonly delivered?: number;
-      /** The receiver asks not to be tried again before so many ms. */
-      readonly after?: number;
-    }
-  /** The car has no way out at present: this says nothing about the receiver and is no try. */
-  | { readonly outcome: 'offline'; readonly reason: string }
-  /** The receiver does not exist any more and never will again. */
-  | { readonly outcome: 'gone'; readonly reason: string };
-
-/** Sends one parcel. Never takes longer than its time-out, and never rejects. */
-export interface Courier<P> {
-  deliver(parcel: P): Promise<Receipt>;
+/** Sends one request. Never takes longer than its time-out, and never rejects. */
+export interface NotificationChannel<R> {
+  deliver(request: R): Promise<Receipt>;
   /** @throws VigieError `input.malformed` for an address that it would never connect to; `where` says whose */
   check(url: string, where: string): void;
   /** Nothing more comes for this receiver for the time being: what is held open for it can be closed. */
   release?(receiver: string): void;
 }
 
-/** One courier for each channel; a channel without one is refused when a callback is given. */
-export interface Couriers {
-  readonly webhook?: Courier<WebhookParcel>;
-  readonly websocket?: Courier<WebsocketParcel>;
-  readonly pushnotif?: Courier<PushParcel>;
+/** A channel that is absent is refused when a callback is given. */
+export interface NotificationChannels {
+  readonly webhook?: NotificationChannel<WebhookRequest>;
+  readonly websocket?: NotificationChannel<WebsocketRequest>;
+  readonly pushnotif?: NotificationChannel<PushRequest>;
 }

@@ -1,7 +1,8 @@
 /** Attributes of a notification with the values of their variables, sorted by where they go. */
+import type { Addressee } from '../../agent/callbacks/destination.ts';
+import type { Happened } from '../../agent/callbacks/happened.ts';
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
-import type { Happened } from './happened.ts';
-import { type BodyAttributes, fleetTold, type Vehicle } from './notification.ts';
+import { type BodyAttributes, fleetTold, type NamedVehicle } from './notification.ts';
 
 /** What is around a message: two messages with equal envelopes can travel in one request. */
 export interface Envelope {
@@ -10,16 +11,10 @@ export interface Envelope {
   readonly body: BodyAttributes;
 }
 
-/** Who is told. */
-export interface Addressee {
-  readonly callbackId?: string;
-  readonly label?: string;
-}
-
 /** The attributes of a callback and of what happened; of two of the same place and name the later counts. */
 export function envelopeOf(
   attributes: readonly Attribute[],
-  vehicle: Vehicle,
+  vehicle: NamedVehicle,
   addressee: Addressee,
   happened: Happened,
 ): Envelope {
@@ -37,13 +32,8 @@ export function envelopeOf(
   return { headers, query: [...query], body: [...body].map(([key, value]) => ({ key, value })) };
 }
 
-/** The interface does not batch when the query names the car. */
-export function forbidsBatching(attributes: readonly Attribute[]): boolean {
-  return attributes.some(({ type, value }) => type === 'Query' && variableOf(value) === 'vin');
-}
-
 function valuesOf(
-  vehicle: Vehicle,
+  vehicle: NamedVehicle,
   { callbackId, label }: Addressee,
   happened: Happened,
 ): Partial<Record<Variable, string>> {

@@ -1,17 +1,18 @@
 /** Notifications as they are published: fleet 3.18.0 MonitorEvents and RemoteEvents, user 4.16.0 Message. */
+import { type Happened, type MonitorHappened, momentOf, type RemoteHappened } from '../../agent/callbacks/happened.ts';
+import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import { alertJson, collisionJson } from '../../protocol/interface/json/records.ts';
+import type { Viewer } from '../../protocol/interface/json/viewer.ts';
+import type { Members } from '../../protocol/interface/json/writer.ts';
 import type { CallbackSide, CallbackType } from '../../protocol/schema/callback.ts';
-import type { EventValue, MonitorEvent } from '../../protocol/schema/event.ts';
+import type { EventValue } from '../../protocol/schema/event.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
-import { alertResource, collisionResource, extensionResource, type Occasion } from './extensions.ts';
-import type { Happened, MonitorHappened, RemoteHappened } from './happened.ts';
-import { momentOf } from './happened.ts';
-import { rfc3339 } from './published.ts';
+import { extensionJson } from './extensions.ts';
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** Names of the car. */
-export interface Vehicle {
+/** What the car is called in notifications. */
+export interface NamedVehicle {
   readonly vin: string;
+  readonly motorization: Viewer['vehicle']['motorization'];
   /** Interface 3.19.2 vehicle id. */
   readonly vid: string;
   readonly fleetId: string;
@@ -20,7 +21,7 @@ export interface Vehicle {
 }
 
 /** The fleet that a notification names: no fleet hears of another that the car is in. */
-export function fleetTold({ fleetId, fleetOf }: Vehicle, id: string): string {
+export function fleetTold({ fleetId, fleetOf }: NamedVehicle, id: string): string {
   return fleetOf?.(id) ?? fleetId;
 }
 
@@ -29,7 +30,7 @@ export type BodyAttributes = readonly { readonly key: string; readonly value: st
 
 /** One POST of the fleet side: events of one monitor, or of commands of one callback. */
 export function fleetNotification(
-  vehicle: Vehicle,
+  vehicle: NamedVehicle,
   callbackId: string,
   attributes: BodyAttributes,
   happened: readonly Happened[],
@@ -40,9 +41,9 @@ export function fleetNotification(
   return { callbackId, attributes, events };
 }
 
-function fleetEvent(vehicle: Vehicle, happened: Happened): Members {
+function fleetEvent(vehicle: NamedVehicle, happened: Happened): Members {
   const { vin } = vehicle;
-  const eventDate = rfc3339(momentOf(happened));
+  const eventDate = dateTime(momentOf(happened));
   if (happened.type === 'Remote') {
     const { remoteActionId, type } = happened.report;
     return { remoteActionId, vin, eventDate, remoteType: type, eventStatus: eventStatus(happened.report) };
@@ -53,40 +54,41 @@ function fleetEvent(vehicle: Vehicle, happened: Happened): Members {
 
 /** One Message of the user side. */
 export function userMessage(
-  vehicle: Vehicle,
+  vehicle: NamedVehicle,
   callbackId: string,
   attributes: BodyAttributes,
   happened: Happened,
 ): Members {
-  const date = rfc3339(momentOf(happened));
+  const date = dateTime(momentOf(happened));
   const type: CallbackType = happened.type;
   return { callbackId, attributes, type, date, ...userEvent(happened, vehicle) };
 }
 
-function userEvent(happened: Happened, vehicle: Vehicle): Members {
+function userEvent(happened: Happened, vehicle: NamedVehicle): Members {
   if (happened.type === 'Remote') return { remoteEvent: remoteContent(happened) };
   const { monitorId } = happened.event;
   return { monitorEvent: { monitorId, ...monitorContent(happened, vehicle, 'user') } };
 }
 
-function monitorContent({ event }: MonitorHappened, { vin }: Vehicle, side: CallbackSide): Members {
-  const occasion: Occasion = { side, vin, at: event.at };
-  const { values = [], extensions = [], refresh } = event as MonitorEvent;
+function monitorContent({ event }: MonitorHappened, vehicle: NamedVehicle, side: CallbackSide): Members {
+  // As the HTTP interface writes them for readers of that side. Privacy was applied when the event was made.
+  const viewer: Viewer = { side, vehicle, positions: true, aliases: side === 'user' };
+  const { values = [], extensions = [], refresh, at } = event;
   return {
-    values: values.map((value) => valueContent(value, occasion)),
-    ...(extensions.length === 0 ? {} : { extensions: extensions.map((one) => extensionResource(one, occasion)) }),
+    values: values.map((value) => valueJson(viewer, value)),
+    ...(extensions.length === 0 ? {} : { extensions: extensions.map((one) => extensionJson(viewer, one, at)) }),
     refresh,
   };
 }
 
-function valueContent({ data, literal, alerts, collision, previous }: EventValue, occasion: Occasion): Members {
-  const before = occasion.side === 'user' && previous !== undefined ? { previous } : {};
+function valueJson(viewer: Viewer, { data, literal, alerts, collision, previous }: EventValue): Members {
+  const before = viewer.side === 'user' && previous !== undefined ? { previous } : {};
   if (alerts !== undefined) {
-    const objectValues = alerts.map((alert) => alertResource(alert, occasion));
+    const objectValues = alerts.map((alert) => alertJson(viewer, alert));
     return { data, value: { type: 'obj.alert', body: { objectValues } }, ...before };
   }
   if (collision !== undefined) {
-    const objectValues = [collisionResource(collision, occasion)];
+    const objectValues = [collisionJson(viewer, collision)];
     return { data, value: { type: 'obj.collision', body: { objectValues } }, ...before };
   }
   return { data, value: { type: 'string', body: { literalValue: literal ?? '' } }, ...before };

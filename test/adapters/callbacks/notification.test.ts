@@ -1,11 +1,8 @@
 /** Notifications member by member as the interface publishes them (fleet 3.18.0, user 4.16.0). */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { published, rfc3339 } from '../../../agent/callbacks/published.ts';
-import { pushContent } from '../../../agent/callbacks/push.ts';
+import { pushContent } from '../../../adapters/callbacks/push-content.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
-import { statusContentsSchema } from '../../../protocol/schema/status.ts';
-import { CallbackRig, vehicle, webhook } from './rig.ts';
+import { CallbackRig, vehicle, webhook } from '../../agent/callbacks/rig.ts';
 
 const at = Date.UTC(2026, 0, 1, 12);
 const stamp = '2026-01-01T12:00:00.000Z';
@@ -16,7 +13,14 @@ const position = {
 };
 const shownPosition = { ...position, properties: { ...position.properties, createdAt: '2026-01-01T11:59:59.000Z' } };
 const alert = { id: 'a-1', createdAt: at, active: true, type: 'LowFuelLevel', startedAt: at } as never;
-const shownAlert = { id: 'a-1', createdAt: stamp, active: true, type: 'LowFuelLevel', startedAt: stamp };
+const shownAlert = {
+  id: 'a-1',
+  createdAt: stamp,
+  updatedAt: stamp,
+  active: true,
+  type: 'LowFuelLevel',
+  startedAt: stamp,
+};
 
 const values: MonitorEvent['values'] = [
   { data: 'vehicle.odometer', literal: '12000.5', previous: '12000' },
@@ -95,11 +99,22 @@ test('MonitorEvents of the fleet side', async () => {
           },
         ],
         extensions: [
-          { type: 'vehicle.position', body: { position: shownPosition } },
+          {
+            type: 'vehicle.position',
+            body: { position: { ...shownPosition, properties: { ...shownPosition.properties, vin } } },
+          },
           { type: 'vehicle.doorsState', body: { doorState: { createdAt: stamp, lockedStates: ['Locked'] } } },
           {
             type: 'vehicle.status',
-            body: { status: { vin, createdAt: stamp, odometer: { createdAt: stamp, mileage: 7 } } },
+            body: {
+              status: {
+                vin,
+                createdAt: stamp,
+                updatedAt: stamp,
+                odometer: { createdAt: stamp, mileage: 7 },
+                vehicleOdometer: { createdAt: stamp, mileage: 7 },
+              },
+            },
           },
           {
             type: 'vehicle.telemetry',
@@ -255,24 +270,5 @@ describe('push', () => {
     const least = pushContent('e', { ...message, attributes: [large] }, { body: large }, 'l').payload;
     expect(Buffer.byteLength(least)).toBeLessThanOrEqual(3993);
     expect(JSON.parse(least)).toMatchObject({ id: 'e', shortened: true, message: { callbackId: 'c' } });
-  });
-});
-
-test('moments are those of RFC 3339', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }), (moment) => {
-      expect(rfc3339(moment)).toBe(new Date(moment).toISOString());
-    }),
-  );
-});
-
-test('fixed members that the codec leaves out are put in', () => {
-  const bare = { lastPosition: { geometry: { coordinates: [1, 2] }, properties: { createdAt: at } } };
-  expect(published(statusContentsSchema, bare)).toEqual({
-    lastPosition: {
-      type: 'Feature',
-      geometry: { type: 'Point', coordinates: [1, 2] },
-      properties: { createdAt: stamp },
-    },
   });
 });

@@ -1,5 +1,5 @@
 /** What a device is sent: the message, and how it is to be shown. docs/callbacks.md, "Push". */
-import { PUSH_PAYLOAD, type Urgency, urgencies } from './courier.ts';
+import { PUSH_PAYLOAD, type Urgency, urgencies } from './channel.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,28 +1,50 @@
-/** From what happened to what is sent: the longest beginning of a queue that can travel in one request. */
+/** From what happened to requests: as many of the first items as can travel in one. */
+import { type Destination, forbidsBatching } from '../../agent/callbacks/destination.ts';
+import type { Happened } from '../../agent/callbacks/happened.ts';
+import { channelMissing, type Item, type Notifier, type RequestBatch } from '../../agent/callbacks/notifier.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
-import { type Envelope, envelopeOf, forbidsBatching } from './attributes.ts';
-import type { PushParcel, WebhookParcel, WebsocketParcel } from './courier.ts';
-import type { Destination } from './destination.ts';
-import type { Happened } from './happened.ts';
-import { fleetNotification, userMessage, type Vehicle } from './notification.ts';
-import { pushContent } from './push.ts';
+import { type Envelope, envelopeOf } from './attributes.ts';
+import type { NotificationChannels, PushRequest, WebhookRequest, WebsocketRequest } from './channel.ts';
+import { fleetNotification, type NamedVehicle, userMessage } from './notification.ts';
+import { pushContent } from './push-content.ts';
 
 /** Characters of ids in one request: they travel in a header, of which many servers take 8 KiB. */
 const IDS = 4_000;
 
-/** What happened, under its id. */
-export interface Item {
-  readonly id: string;
-  readonly happened: Happened;
+/** A request for one of the channels. */
+type Written =
+  | { readonly channel: 'webhook'; readonly count: number; readonly request: WebhookRequest }
+  | { readonly channel: 'websocket'; readonly count: number; readonly request: WebsocketRequest }
+  | { readonly channel: 'pushnotif'; readonly count: number; readonly request: PushRequest };
+
+/** Writes notifications for the interface, and sends them by the channels. */
+export function notifierOf(channels: NotificationChannels, vehicle: NamedVehicle): Notifier {
+  return {
+    check(channel, url, where) {
+      const found = channels[channel];
+      if (found === undefined) throw channelMissing(channel, where);
+      found.check(url, where);
+    },
+    batch(receiver, to, items): RequestBatch {
+      const { channel, count, request } = write(receiver, to, vehicle, items);
+      return {
+        count,
+        async send() {
+          const found = channels[channel];
+          if (found === undefined) return { outcome: 'failed', reason: `this agent has no way to send by ${channel}` };
+          // The request is of its channel by construction.
+          return found.deliver(request as never);
+        },
+      };
+    },
+    release(receiver) {
+      const { webhook, websocket, pushnotif } = channels;
+      for (const channel of [webhook, websocket, pushnotif]) channel?.release?.(receiver);
+    },
+  };
 }
 
-export type Parcel =
-  | { readonly channel: 'webhook'; readonly count: number; readonly parcel: WebhookParcel }
-  | { readonly channel: 'websocket'; readonly count: number; readonly parcel: WebsocketParcel }
-  | { readonly channel: 'pushnotif'; readonly count: number; readonly parcel: PushParcel };
-
-/** Packs `items`, of which there is at least one, or as many of the first as can go together (`count`). */
-export function pack(receiver: string, to: Destination, vehicle: Vehicle, items: readonly Item[]): Parcel {
+function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: readonly Item[]): Written {
   const envelopes = items.map(({ happened }) => {
     const attributes = attributesFor(to, happened);
     return { alone: forbidsBatching(attributes), ...envelopeOf(attributes, vehicle, to.addressee, happened) };
@@ -40,7 +62,7 @@ export function pack(receiver: string, to: Destination, vehicle: Vehicle, items:
   const ids = together.map(({ id }) => id);
   const { place } = to;
   if (to.side === 'fleet')
-    return { channel: 'webhook', count, parcel: fleetParcel(receiver, to, vehicle, together, first) };
+    return { channel: 'webhook', count, request: fleetRequest(receiver, to, vehicle, together, first) };
   const callbackId = to.addressee.callbackId ?? '';
   const messages = together.map(({ happened }, index) => {
     return userMessage(vehicle, callbackId, (envelopes[index] as Envelope).body, happened);
@@ -49,29 +71,29 @@ export function pack(receiver: string, to: Destination, vehicle: Vehicle, items:
     case 'webhook': {
       // The interface posts one message as it is and several as an array.
       const body = JSON.stringify(messages.length === 1 ? messages[0] : messages);
-      return { channel: 'webhook', count, parcel: { receiver, ...requestOf(place, first), ids, body } };
+      return { channel: 'webhook', count, request: { receiver, ...requestOf(place, first), ids, body } };
     }
     case 'websocket': {
       const contents = messages.map((content, index) => ({ id: ids[index] as string, content }));
-      return { channel: 'websocket', count, parcel: { receiver, url: place.target, messages: contents } };
+      return { channel: 'websocket', count, request: { receiver, url: place.target, messages: contents } };
     }
     default: {
       const [{ id, happened }] = together as [Item];
       const keywords = { ...lowered(first.body), ...first.headers };
       const title = happened.label ?? to.addressee.label;
       const content = pushContent(id, messages[0] ?? {}, keywords, title);
-      return { channel: 'pushnotif', count: 1, parcel: { receiver, device: place.device, ...content } };
+      return { channel: 'pushnotif', count: 1, request: { receiver, device: place.device, ...content } };
     }
   }
 }
 
-function fleetParcel(
+function fleetRequest(
   receiver: string,
   to: Destination,
-  vehicle: Vehicle,
+  vehicle: NamedVehicle,
   items: readonly Item[],
   envelope: Envelope,
-): WebhookParcel {
+): WebhookRequest {
   const happened = items.map((item) => item.happened);
   const notification = fleetNotification(vehicle, to.addressee.callbackId ?? '', envelope.body, happened);
   const place = to.place as Destination['place'] & { channel: 'webhook' };

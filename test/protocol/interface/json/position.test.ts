@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { type Position, positionJson } from '../../../../protocol/interface/json/position.ts';
+import type { Viewer } from '../../../../protocol/interface/json/viewer.ts';
+
+const viewer: Viewer = {
+  side: 'user',
+  vehicle: { vin: 'VF3CCHMP6FT123456', motorization: 'Hybrid' },
+  positions: true,
+  aliases: true,
+};
+/** As it comes out of the codec. */
+const position = { geometry: { coordinates: [1, 2] }, properties: { createdAt: 0 } } as unknown as Position;
+
+test('a position has the fixed members that the codec leaves out', () => {
+  expect(positionJson(viewer, position)).toEqual({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [1, 2] },
+    properties: { createdAt: '1970-01-01T00:00:00.000Z' },
+  });
+});
+
+test('a viewer who may not see positions gets none', () => {
+  expect(positionJson({ ...viewer, positions: false }, position)).toBeUndefined();
+});
