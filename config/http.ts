@@ -1,7 +1,8 @@
 /** The `http` section of vigie.yaml: the connected-vehicle interface. */
 import { readFileSync } from 'node:fs';
-import type { Static } from 'typebox';
+import type { Static, TOptional, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
+import { type Country, countries } from '../protocol/interface/countries.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { configurationDefaults } from './defaults.ts';
 import { choice, closed, line, listOf, number, size } from './fields.ts';
@@ -40,6 +41,21 @@ const user = closed(
   'The user side (4.17.2), with bearer tokens; without it there is none',
 );
 
+const callCenters = closed(
+  Object.fromEntries(
+    countries.map((country) => [
+      country,
+      Type.Optional(
+        line(`Number to call in ${country} when the car was stolen`, {
+          pattern: '^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$',
+          expected: "a telephone number in quotes, such as '+55 11 4000 0000'",
+        }),
+      ),
+    ]),
+  ) as Record<Country, TOptional<TUnsafe<string>>>,
+  'Call centres for stolen cars by country (ISO 3166-1 alpha-2), for the user side',
+);
+
 const vehicle = closed(
   {
     id: Type.Optional(
@@ -54,6 +70,7 @@ const vehicle = closed(
     brand: Type.Optional(line('Make')),
     label: Type.Optional(line('Model')),
     pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12 are told')),
+    callCenters: Type.Optional(callCenters),
   },
   'What is told of the car itself',
 );
@@ -124,6 +141,8 @@ export interface VehicleConfiguration {
   readonly brand?: string;
   readonly label?: string;
   readonly pictures?: readonly string[];
+  /** Telephone numbers. */
+  readonly callCenters?: Readonly<Partial<Record<Country, string>>>;
 }
 
 /** Paths are absolute. */

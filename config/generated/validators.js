@@ -3188,7 +3188,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate154;
-var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 } } };
+var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3197,10 +3197,10 @@ var pattern29 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
 var pattern31 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
 var pattern32 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
 var pattern33 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern34 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern35 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern36 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern37 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+var pattern35 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern36 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern37 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern38 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
 function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -3486,6 +3486,40 @@ function validate198(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate198.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var pattern34 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+function validate211(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate211.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data === "string") {
+    if (!pattern34.test(data)) {
+      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate211.errors = vErrors;
+  return errors === 0;
+}
+validate211.evaluated = { "dynamicProps": false, "dynamicItems": false };
 function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4717,7 +4751,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data79 = data56.vehicle;
           if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
             for (const key15 in data79) {
-              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures")) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
                 const err87 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
                   vErrors = [err87];
@@ -4811,52 +4845,72 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
+            if (data79.callCenters !== void 0) {
+              let data86 = data79.callCenters;
+              if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
+                for (const key16 in data86) {
+                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
+                    const err94 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                    if (vErrors === null) {
+                      vErrors = [err94];
+                    } else {
+                      vErrors.push(err94);
+                    }
+                    errors++;
+                  }
+                }
+                if (data86.CL !== void 0) {
+                  if (!validate211(data86.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data86, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data86.BR !== void 0) {
+                  if (!validate211(data86.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data86, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data86.AR !== void 0) {
+                  if (!validate211(data86.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data86, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err95 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                if (vErrors === null) {
+                  vErrors = [err95];
+                } else {
+                  vErrors.push(err95);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err94 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err96 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err94];
+              vErrors = [err96];
             } else {
-              vErrors.push(err94);
+              vErrors.push(err96);
             }
             errors++;
           }
         }
         if (data56.perDay !== void 0) {
-          let data86 = data56.perDay;
-          if (typeof data86 == "number") {
-            if (data86 > 1e9 || isNaN(data86)) {
-              const err95 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+          let data90 = data56.perDay;
+          if (typeof data90 == "number") {
+            if (data90 > 1e9 || isNaN(data90)) {
+              const err97 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
-                vErrors = [err95];
+                vErrors = [err97];
               } else {
-                vErrors.push(err95);
+                vErrors.push(err97);
               }
               errors++;
             }
-            if (data86 < 1 || isNaN(data86)) {
-              const err96 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err96];
-              } else {
-                vErrors.push(err96);
-              }
-              errors++;
-            }
-          } else {
-            const err97 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err97];
-            } else {
-              vErrors.push(err97);
-            }
-            errors++;
-          }
-        }
-        if (data56.perSecond !== void 0) {
-          let data87 = data56.perSecond;
-          if (typeof data87 == "number") {
-            if (data87 > 1e6 || isNaN(data87)) {
-              const err98 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+            if (data90 < 1 || isNaN(data90)) {
+              const err98 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err98];
               } else {
@@ -4864,21 +4918,43 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data87 < 1 || isNaN(data87)) {
-              const err99 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+          } else {
+            const err99 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err99];
+            } else {
+              vErrors.push(err99);
+            }
+            errors++;
+          }
+        }
+        if (data56.perSecond !== void 0) {
+          let data91 = data56.perSecond;
+          if (typeof data91 == "number") {
+            if (data91 > 1e6 || isNaN(data91)) {
+              const err100 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
-                vErrors = [err99];
+                vErrors = [err100];
               } else {
-                vErrors.push(err99);
+                vErrors.push(err100);
+              }
+              errors++;
+            }
+            if (data91 < 1 || isNaN(data91)) {
+              const err101 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err101];
+              } else {
+                vErrors.push(err101);
               }
               errors++;
             }
           } else {
-            const err100 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err102 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err100];
+              vErrors = [err102];
             } else {
-              vErrors.push(err100);
+              vErrors.push(err102);
             }
             errors++;
           }
@@ -4890,127 +4966,105 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err101 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        const err103 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err101];
+          vErrors = [err103];
         } else {
-          vErrors.push(err101);
+          vErrors.push(err103);
         }
         errors++;
       }
     }
     if (data.callbacks !== void 0) {
-      let data89 = data.callbacks;
-      if (data89 && typeof data89 == "object" && !Array.isArray(data89)) {
-        for (const key16 in data89) {
-          if (!(key16 === "networks" || key16 === "plain" || key16 === "ca" || key16 === "waiting" || key16 === "push")) {
-            const err102 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+      let data93 = data.callbacks;
+      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
+        for (const key17 in data93) {
+          if (!(key17 === "networks" || key17 === "plain" || key17 === "ca" || key17 === "waiting" || key17 === "push")) {
+            const err104 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
             if (vErrors === null) {
-              vErrors = [err102];
+              vErrors = [err104];
             } else {
-              vErrors.push(err102);
+              vErrors.push(err104);
             }
             errors++;
           }
         }
-        if (data89.networks !== void 0) {
-          let data90 = data89.networks;
-          if (Array.isArray(data90)) {
-            if (data90.length < 0) {
-              const err103 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+        if (data93.networks !== void 0) {
+          let data94 = data93.networks;
+          if (Array.isArray(data94)) {
+            if (data94.length < 0) {
+              const err105 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err103];
+                vErrors = [err105];
               } else {
-                vErrors.push(err103);
+                vErrors.push(err105);
               }
               errors++;
             }
-            const len5 = data90.length;
+            const len5 = data94.length;
             for (let i5 = 0; i5 < len5; i5++) {
-              let data91 = data90[i5];
-              if (typeof data91 === "string") {
-                if (!pattern34.test(data91)) {
-                  const err104 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+              let data95 = data94[i5];
+              if (typeof data95 === "string") {
+                if (!pattern35.test(data95)) {
+                  const err106 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
-                    vErrors = [err104];
+                    vErrors = [err106];
                   } else {
-                    vErrors.push(err104);
+                    vErrors.push(err106);
                   }
                   errors++;
                 }
               } else {
-                const err105 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                const err107 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err105];
+                  vErrors = [err107];
                 } else {
-                  vErrors.push(err105);
+                  vErrors.push(err107);
                 }
                 errors++;
               }
             }
           } else {
-            const err106 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err108 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err106];
+              vErrors = [err108];
             } else {
-              vErrors.push(err106);
+              vErrors.push(err108);
             }
             errors++;
           }
         }
-        if (data89.plain !== void 0) {
-          if (typeof data89.plain !== "boolean") {
-            const err107 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
+        if (data93.plain !== void 0) {
+          if (typeof data93.plain !== "boolean") {
+            const err109 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
-              vErrors = [err107];
+              vErrors = [err109];
             } else {
-              vErrors.push(err107);
+              vErrors.push(err109);
             }
             errors++;
           }
         }
-        if (data89.ca !== void 0) {
-          if (!validate155(data89.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data89, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+        if (data93.ca !== void 0) {
+          if (!validate155(data93.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data93, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
-        if (data89.waiting !== void 0) {
-          let data94 = data89.waiting;
-          if (typeof data94 == "number") {
-            if (data94 > 2e4 || isNaN(data94)) {
-              const err108 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+        if (data93.waiting !== void 0) {
+          let data98 = data93.waiting;
+          if (typeof data98 == "number") {
+            if (data98 > 2e4 || isNaN(data98)) {
+              const err110 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
-                vErrors = [err108];
+                vErrors = [err110];
               } else {
-                vErrors.push(err108);
+                vErrors.push(err110);
               }
               errors++;
             }
-            if (data94 < 100 || isNaN(data94)) {
-              const err109 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err109];
-              } else {
-                vErrors.push(err109);
-              }
-              errors++;
-            }
-          } else {
-            const err110 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err110];
-            } else {
-              vErrors.push(err110);
-            }
-            errors++;
-          }
-        }
-        if (data89.push !== void 0) {
-          let data95 = data89.push;
-          if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
-            if (data95.subject === void 0) {
-              const err111 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+            if (data98 < 100 || isNaN(data98)) {
+              const err111 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err111];
               } else {
@@ -5018,17 +5072,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data95.publicKey === void 0) {
-              const err112 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
-              if (vErrors === null) {
-                vErrors = [err112];
-              } else {
-                vErrors.push(err112);
-              }
-              errors++;
+          } else {
+            const err112 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err112];
+            } else {
+              vErrors.push(err112);
             }
-            if (data95.privateKeyFile === void 0) {
-              const err113 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+            errors++;
+          }
+        }
+        if (data93.push !== void 0) {
+          let data99 = data93.push;
+          if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
+            if (data99.subject === void 0) {
+              const err113 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
               if (vErrors === null) {
                 vErrors = [err113];
               } else {
@@ -5036,31 +5094,27 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key17 in data95) {
-              if (!(key17 === "subject" || key17 === "publicKey" || key17 === "privateKeyFile")) {
-                const err114 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-                if (vErrors === null) {
-                  vErrors = [err114];
-                } else {
-                  vErrors.push(err114);
-                }
-                errors++;
-              }
-            }
-            if (data95.subject !== void 0) {
-              let data96 = data95.subject;
-              if (typeof data96 === "string") {
-                if (!pattern35.test(data96)) {
-                  const err115 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
-                  if (vErrors === null) {
-                    vErrors = [err115];
-                  } else {
-                    vErrors.push(err115);
-                  }
-                  errors++;
-                }
+            if (data99.publicKey === void 0) {
+              const err114 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err114];
               } else {
-                const err116 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                vErrors.push(err114);
+              }
+              errors++;
+            }
+            if (data99.privateKeyFile === void 0) {
+              const err115 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err115];
+              } else {
+                vErrors.push(err115);
+              }
+              errors++;
+            }
+            for (const key18 in data99) {
+              if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
+                const err116 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
                 if (vErrors === null) {
                   vErrors = [err116];
                 } else {
@@ -5069,11 +5123,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data95.publicKey !== void 0) {
-              let data97 = data95.publicKey;
-              if (typeof data97 === "string") {
-                if (!pattern36.test(data97)) {
-                  const err117 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+            if (data99.subject !== void 0) {
+              let data100 = data99.subject;
+              if (typeof data100 === "string") {
+                if (!pattern36.test(data100)) {
+                  const err117 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err117];
                   } else {
@@ -5082,7 +5136,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   errors++;
                 }
               } else {
-                const err118 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err118 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err118];
                 } else {
@@ -5091,71 +5145,71 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data95.privateKeyFile !== void 0) {
-              if (!validate155(data95.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data95, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data99.publicKey !== void 0) {
+              let data101 = data99.publicKey;
+              if (typeof data101 === "string") {
+                if (!pattern37.test(data101)) {
+                  const err119 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err119];
+                  } else {
+                    vErrors.push(err119);
+                  }
+                  errors++;
+                }
+              } else {
+                const err120 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err120];
+                } else {
+                  vErrors.push(err120);
+                }
+                errors++;
+              }
+            }
+            if (data99.privateKeyFile !== void 0) {
+              if (!validate155(data99.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data99, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err119 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
+            const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err119];
+              vErrors = [err121];
             } else {
-              vErrors.push(err119);
+              vErrors.push(err121);
             }
             errors++;
           }
         }
       } else {
-        const err120 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        const err122 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err120];
+          vErrors = [err122];
         } else {
-          vErrors.push(err120);
+          vErrors.push(err122);
         }
         errors++;
       }
     }
     if (data.monitors !== void 0) {
-      let data99 = data.monitors;
-      if (!data99 || typeof data99 != "object") {
-        const err121 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
+      let data103 = data.monitors;
+      if (!data103 || typeof data103 != "object") {
+        const err123 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
         if (vErrors === null) {
-          vErrors = [err121];
+          vErrors = [err123];
         } else {
-          vErrors.push(err121);
+          vErrors.push(err123);
         }
         errors++;
       }
-      if (Array.isArray(data99)) {
-        const len6 = data99.length;
+      if (Array.isArray(data103)) {
+        const len6 = data103.length;
         for (let i6 = 0; i6 < len6; i6++) {
-          let data100 = data99[i6];
-          if (!(data100 && typeof data100 == "object" && !Array.isArray(data100))) {
-            const err122 = { instancePath: instancePath + "/monitors/" + i6, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err122];
-            } else {
-              vErrors.push(err122);
-            }
-            errors++;
-          }
-        }
-      }
-      if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
-        if (data99.file === void 0) {
-          const err123 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err123];
-          } else {
-            vErrors.push(err123);
-          }
-          errors++;
-        }
-        for (const key18 in data99) {
-          if (!(key18 === "file")) {
-            const err124 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+          let data104 = data103[i6];
+          if (!(data104 && typeof data104 == "object" && !Array.isArray(data104))) {
+            const err124 = { instancePath: instancePath + "/monitors/" + i6, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err124];
             } else {
@@ -5164,19 +5218,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data99.file !== void 0) {
-          if (!validate155(data99.file, { instancePath: instancePath + "/monitors/file", parentData: data99, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-            errors = vErrors.length;
-          }
-        }
       }
-    }
-    if (data.timeZone !== void 0) {
-      let data102 = data.timeZone;
-      if (typeof data102 === "string") {
-        if (!pattern37.test(data102)) {
-          const err125 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
+        if (data103.file === void 0) {
+          const err125 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
             vErrors = [err125];
           } else {
@@ -5184,43 +5229,53 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
+        for (const key19 in data103) {
+          if (!(key19 === "file")) {
+            const err126 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            if (vErrors === null) {
+              vErrors = [err126];
+            } else {
+              vErrors.push(err126);
+            }
+            errors++;
+          }
+        }
+        if (data103.file !== void 0) {
+          if (!validate155(data103.file, { instancePath: instancePath + "/monitors/file", parentData: data103, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data106 = data.timeZone;
+      if (typeof data106 === "string") {
+        if (!pattern38.test(data106)) {
+          const err127 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err127];
+          } else {
+            vErrors.push(err127);
+          }
+          errors++;
+        }
       } else {
-        const err126 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        const err128 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err126];
+          vErrors = [err128];
         } else {
-          vErrors.push(err126);
+          vErrors.push(err128);
         }
         errors++;
       }
     }
     if (data.log !== void 0) {
-      let data103 = data.log;
-      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
-        for (const key19 in data103) {
-          if (!(key19 === "level")) {
-            const err127 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
-            if (vErrors === null) {
-              vErrors = [err127];
-            } else {
-              vErrors.push(err127);
-            }
-            errors++;
-          }
-        }
-        if (data103.level !== void 0) {
-          let data104 = data103.level;
-          if (typeof data104 !== "string") {
-            const err128 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err128];
-            } else {
-              vErrors.push(err128);
-            }
-            errors++;
-          }
-          if (!(data104 === "error" || data104 === "warn" || data104 === "info")) {
-            const err129 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
+      let data107 = data.log;
+      if (data107 && typeof data107 == "object" && !Array.isArray(data107)) {
+        for (const key20 in data107) {
+          if (!(key20 === "level")) {
+            const err129 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
               vErrors = [err129];
             } else {
@@ -5229,22 +5284,43 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
+        if (data107.level !== void 0) {
+          let data108 = data107.level;
+          if (typeof data108 !== "string") {
+            const err130 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err130];
+            } else {
+              vErrors.push(err130);
+            }
+            errors++;
+          }
+          if (!(data108 === "error" || data108 === "warn" || data108 === "info")) {
+            const err131 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err131];
+            } else {
+              vErrors.push(err131);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err130 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err132 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err130];
+          vErrors = [err132];
         } else {
-          vErrors.push(err130);
+          vErrors.push(err132);
         }
         errors++;
       }
     }
   } else {
-    const err131 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err133 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err131];
+      vErrors = [err133];
     } else {
-      vErrors.push(err131);
+      vErrors.push(err133);
     }
     errors++;
   }

@@ -2,6 +2,7 @@
 import type { RecordStore } from '../../../agent/ports.ts';
 import type { StatusReader } from '../../../agent/status.ts';
 import type { FailureCause } from '../../../protocol/errors.ts';
+import type { Country } from '../../../protocol/interface/countries.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
 import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts';
 import type { RemoteStatus, RemoteType } from '../../../protocol/schema/remote.ts';
@@ -36,8 +37,8 @@ export interface VehicleDescription {
   /** UTC ms */
   readonly createdAt?: number;
   readonly updatedAt?: number;
-  /** Telephone number of the call centre for stolen cars by country: CL, BR, AR. */
-  readonly callCenters?: Readonly<Record<string, string>>;
+  /** Telephone number of the call centre for stolen cars by country. */
+  readonly callCenters?: Readonly<Partial<Record<Country, string>>>;
 }
 
 export interface FleetDescription {

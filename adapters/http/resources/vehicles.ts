@@ -1,4 +1,6 @@
 /** The car as one of the vehicles of a fleet or of a user. */
+
+import type { Country } from '../../../protocol/interface/countries.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
@@ -114,7 +116,7 @@ function labelOf({ car, call }: Context): string | undefined {
 
 /** Interface 4.17.2 StolenCallCenter of the country that is asked for. */
 function callCenterOf({ car, call }: Context): Members {
-  const countryCode = call.query['country'];
-  const phoneNumber = typeof countryCode === 'string' ? car.vehicle.callCenters?.[countryCode] : undefined;
+  const countryCode = call.query['country'] as Country | undefined;
+  const phoneNumber = countryCode === undefined ? undefined : car.vehicle.callCenters?.[countryCode];
   return phoneNumber === undefined ? {} : { callCenter: { stolen: { countryCode, phoneNumber } } };
 }

@@ -2,6 +2,7 @@
 import { telemetrySections } from '../../schema/monitor/extensions.ts';
 import { remoteTypes } from '../../schema/remote.ts';
 import { tripStates } from '../../schema/trip.ts';
+import { countries } from '../countries.ts';
 import type { Parameter, Side } from '../operation.ts';
 
 const query = (name: string, description: string, schema: object, rest: Partial<Parameter> = {}): Parameter => ({
@@ -130,8 +131,6 @@ export const locale = query('locale', 'Language and region of texts, e.g. `fr-FR
   maxLength: 48,
 });
 
-/** Countries that have a call centre for stolen cars. Interface 4.17.2 CountryEnum. */
-export const countries = ['CL', 'BR', 'AR'] as const;
 export const country = query(
   'country',
   'Country whose call centre for stolen cars is asked for (ISO 3166-1 alpha-2).',

@@ -1,6 +1,7 @@
 /** Fleets, the user, and their vehicles as answers. */
+
+import { countries } from '../countries.ts';
 import type { Side } from '../operation.ts';
-import { countries } from '../parameters/query.ts';
 import { onboardCapabilities } from './capabilities.ts';
 import { collection, links } from './hal.ts';
 import { array, dateTime, deprecated, extended, type JsonSchema, object, string } from './json.ts';
