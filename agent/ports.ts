@@ -220,6 +220,12 @@ export interface OutboxEntry extends Omit<OutboxReference, 'bytes'> {
   readonly correlation?: Uint8Array;
 }
 
+/** Numbers of one class, as ascending runs from the first to the last of each. */
+export interface OwedNumbers {
+  readonly class: number;
+  readonly numbers: readonly (readonly [first: number, last: number])[];
+}
+
 /**
  * Keeps what must outlive a power cut. `append` and `acknowledge` take effect in memory at once and are on disk
  * when a later `commit` resolves; several calls share one commit. A backlog is not held in memory: what an entry
@@ -243,6 +249,17 @@ export interface OutboxStore {
   readonly bytes: number;
   append(entry: OutboxEntry): void;
   acknowledge(priorityClass: number, seq: number): void;
+  /** Removes an entry that will never be sent. Its number stays {@link owed}, across restarts. */
+  giveUp(priorityClass: number, seq: number): void;
+  /**
+   * Numbers that were given out, are in no entry, and were neither acknowledged nor {@link told}: their messages were
+   * given up, or damage of the disk took them.
+   */
+  owed(): Iterable<OwedNumbers>;
+  /** A receiver has acknowledged the message that says that these numbers never come: they are owed no more. */
+  told(numbers: OwedNumbers): void;
+  /** Files in which damage was found when the store was opened. */
+  readonly damagedFiles?: readonly string[] | undefined;
   /** Resolves when everything appended or acknowledged before the call is on disk. */
   commit(): Promise<void>;
 }

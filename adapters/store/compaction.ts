@@ -113,7 +113,10 @@ export class Compaction {
     this.#at += at;
   }
 
-  /** Puts everything that lives in a segment into the batch; what is damaged is lost. */
+  /**
+   * Puts everything that lives in a segment into the batch. Records that are damaged are lost. Messages that are stay
+   * where they are: the outbox notes what they were when it finds that it cannot send them.
+   */
   #moveAll(victim: Segment, moves: Move[]): void {
     const bytes = new Uint8Array(victim.used);
     const filled = this.#reader.fill(victim, 0, bytes);
@@ -123,7 +126,8 @@ export class Compaction {
     if (victim.live === 0) return;
     // The rows of records that nobody can read any more.
     for (const series of this.#contents.all()) {
-      const { rows } = series;
+      const { rows, name } = series;
+      if (typeof name === 'number') continue;
       for (let row = rows.next(0); row >= 0; ) {
         const number = rows.number(row);
         if (rows.segment(row) === victim.number) {
@@ -133,5 +137,6 @@ export class Compaction {
         row = rows.next(number + 1);
       }
     }
+    victim.broken = true;
   }
 }

@@ -3,6 +3,7 @@
  * memory, the rest is its record. A change takes effect in the rows at once and is written with the next group; until
  * then the record waits in a batch that is, byte by byte, what will be written behind the last group.
  */
+import { type Run, Runs } from '../../agent/outbox/runs.ts';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Item, RecordBatch } from './batch.ts';
@@ -25,20 +26,49 @@ export class Series {
   readonly rows = new Rows();
   /** The next free number. */
   next = 0;
+  /** Numbers of entries that were given up or lost, of which a receiver is still to be told. */
+  readonly owed = new Runs();
   /** Told of each entry that is about to be removed. */
   forget: ((row: number) => void) | undefined;
 
   constructor(name: SeriesName) {
     this.name = name;
   }
+
+  /** The numbers that a checkpoint names: those of entries and those that are owed. */
+  ranges(): number[] {
+    const entries = this.rows.ranges(this.next);
+    if (this.owed.all.length === 0) return entries;
+    const named = new Runs();
+    for (const [first, last] of this.owed.all) named.add(first, last);
+    for (const [first, last] of runsOf(entries)) named.add(first, last);
+    let end = 0;
+    return named.all.flatMap(([first, last]) => {
+      const gap = first - end;
+      end = last + 1;
+      return [gap, last - first + 1];
+    });
+  }
 }
 
-/** An entry that is gone, whose record is not yet said to be. */
+/** The runs of numbers that are written as gap, count, gap, count, … from 0. */
+export function* runsOf(ranges: readonly number[]): Generator<Run> {
+  let end = 0;
+  for (let i = 0; i + 1 < ranges.length; i += 2) {
+    const first = end + ranges[i]!;
+    end = first + ranges[i + 1]!;
+    if (end > first) yield [first, end - 1];
+  }
+}
+
+/** Entries that are gone, which no record says yet. */
 export interface Removal {
   readonly series: SeriesName;
   readonly number: number;
-  readonly segment: number;
-  readonly size: number;
+  /** How many from `number` on the record is to name; none of what stays owed. */
+  readonly count: number;
+  /** Where the record of the entry lies, when there was one. */
+  readonly place: Pick<Place, 'segment' | 'size'> | undefined;
 }
 
 /** A record that was written again, and where it lay. */
@@ -115,14 +145,26 @@ export class Contents {
 
   /** Removes the entry of a row. */
   remove(series: Series, row: number): void {
+    this.#remove(series, row, 1);
+  }
+
+  /** Removes the entry of a row whose number stays owed: no record says that it is gone. */
+  giveUp(series: Series, row: number): void {
+    series.owed.add(series.rows.number(row));
+    this.#remove(series, row, 0);
+  }
+
+  /** The numbers from `first` to `last`, of which no entry exists, are owed no more. */
+  settle(series: Series, [first, last]: Run): void {
+    series.owed.remove(first, last);
+    this.#removals.push({ series: series.name, number: first, count: last - first + 1, place: undefined });
+  }
+
+  #remove(series: Series, row: number, count: number): void {
     const { rows, name } = series;
     series.forget?.(row);
-    this.#removals.push({
-      series: name,
-      number: rows.number(row),
-      segment: rows.segment(row),
-      size: rows.bytes(row),
-    });
+    const place = { segment: rows.segment(row), size: rows.bytes(row) };
+    this.#removals.push({ series: name, number: rows.number(row), count, place });
     rows.remove(row);
   }
 
@@ -258,20 +300,17 @@ export class Contents {
   encodeRemovals(removals: readonly Removal[]): void {
     if (removals.length === 0) return;
     this.begin();
-    const bySeries = new Map<SeriesName, number[]>();
-    for (const { series, number } of removals) {
-      const numbers = bySeries.get(series);
-      if (numbers === undefined) bySeries.set(series, [number]);
-      else numbers.push(number);
+    const bySeries = new Map<SeriesName, Runs>();
+    for (const { series, number, count } of removals) {
+      if (count === 0) continue;
+      const numbers = bySeries.get(series) ?? new Runs();
+      bySeries.set(series, numbers);
+      numbers.add(number, number + count - 1);
     }
     for (const [series, numbers] of bySeries) {
-      numbers.sort((a, b) => a - b);
-      for (let i = 0; i < numbers.length; ) {
-        const first = numbers[i]!;
-        let count = 1;
-        while (numbers[i + count] === first + count) count++;
+      for (const [first, last] of numbers.all) {
+        const count = last - first + 1;
         this.#batch.add(count === 1 ? [removalRecord, series, first] : [removalRecord, series, first, count]);
-        i += count;
       }
     }
   }
@@ -280,7 +319,7 @@ export class Contents {
   encodeCheckpoint(): void {
     this.begin();
     const lines: Item[] = [];
-    for (const { name, next, rows } of this.#series.values()) lines.push([name, next, rows.ranges(next)]);
+    for (const series of this.#series.values()) lines.push([series.name, series.next, series.ranges()]);
     this.#batch.add([checkpointRecord, ...lines]);
   }
 }

@@ -279,7 +279,7 @@ export class Journal implements Adapter<Contents>, Medium {
 
   /** What was removed no longer lives in its segment. */
   #account(removals: readonly Removal[]): void {
-    for (const { segment, size } of removals) this.#segments.get(segment)!.live -= size;
+    for (const { place } of removals) if (place !== undefined) this.#segments.get(place.segment)!.live -= place.size;
   }
 
   /** Puts on the medium what was written, then lets go of the segments that nobody needs any more. */

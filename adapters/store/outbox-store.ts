@@ -92,6 +92,25 @@ export function outboxStore(contents: Contents, { commit, acknowledged }: Outbox
       contents.remove(series, row);
       acknowledged();
     },
+    giveUp(priority, seq) {
+      const series = classes.get(priority);
+      const row = series?.rows.find(seq) ?? -1;
+      if (series === undefined || row < 0) return;
+      contents.giveUp(series, row);
+      acknowledged();
+    },
+    *owed() {
+      for (const priority of [...classes.keys()].sort((a, b) => a - b)) {
+        const { owed } = classes.get(priority)!;
+        if (owed.all.length > 0) yield { class: priority, numbers: [...owed.all] };
+      }
+    },
+    told({ class: priority, numbers }) {
+      const series = classes.get(priority);
+      if (series === undefined) return;
+      for (const run of numbers) contents.settle(series, run);
+      acknowledged();
+    },
     commit,
   };
 }

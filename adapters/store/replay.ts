@@ -1,5 +1,6 @@
 /** Rebuilds the contents from the records of all segments, in the order they were written in. */
-import type { Contents, Series } from './contents.ts';
+import { Runs } from '../../agent/outbox/runs.ts';
+import { type Contents, runsOf, type Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
 import { Cursor } from './cursor.ts';
 import { messageTraits } from './message-record.ts';
@@ -33,7 +34,7 @@ export class Replay {
   readonly #cursor = new Cursor();
   /** By series: number and count of what was removed. */
   readonly #removals = new Map<Series, number[]>();
-  #checkpoint: readonly CheckpointLine[] = [];
+  #checkpoint: readonly CheckpointLine[] | undefined;
 
   constructor(contents: Contents) {
     this.#contents = contents;
@@ -66,8 +67,11 @@ export class Replay {
     }
   }
 
-  /** After the last record: drops what was removed and what the newest checkpoint does not name. */
-  settle(): void {
+  /**
+   * After the last record: drops what was removed and what the newest checkpoint does not name. Gives by series how
+   * many entries should exist and were not found; those of classes are owed.
+   */
+  settle(): ReadonlyMap<Series, number> {
     for (const { rows } of this.#contents.all()) rows.settle();
     for (const [{ rows }, ranges] of this.#removals) {
       for (let i = 0; i < ranges.length; i += 2) {
@@ -77,7 +81,7 @@ export class Replay {
         }
       }
     }
-    for (const { series, next, ranges } of this.#checkpoint) {
+    for (const { series, next, ranges } of this.#checkpoint ?? []) {
       const { rows } = this.#contents.series(series);
       let end = 0;
       for (let i = 0; i <= ranges.length; i += 2) {
@@ -87,6 +91,38 @@ export class Replay {
         end = gapEnd + (ranges[i + 1] ?? 0);
       }
     }
+    const lost = new Map<Series, number>();
+    for (const series of this.#contents.all()) {
+      const missing = this.#missing(series);
+      if (missing.all.length === 0) continue;
+      lost.set(series, missing.size);
+      if (typeof series.name === 'number') for (const [first, last] of missing.all) series.owed.add(first, last);
+    }
+    return lost;
+  }
+
+  /** Numbers that were given out and not removed, of which no entry was found. */
+  #missing(series: Series): Runs {
+    const { name, next, rows } = series;
+    const removed = this.#removals.get(series) ?? [];
+    const missing = new Runs();
+    const line = this.#checkpoint?.find((one) => one.series === name);
+    for (const [first, last] of runsOf(line?.ranges ?? [])) missing.add(first, last);
+    // Without any checkpoint nobody knows what became of numbers before the first that is found.
+    const known = this.#checkpoint === undefined ? this.#firstFound(series, removed) : (line?.next ?? 0);
+    if (known < next) missing.add(known, next - 1);
+    const gone = new Runs();
+    for (let i = 0; i < removed.length; i += 2) gone.add(removed[i]!, removed[i]! + removed[i + 1]! - 1);
+    for (const [first, last] of runsOf(rows.ranges(next))) gone.add(first, last);
+    for (const [first, last] of gone.all) missing.remove(first, last);
+    return missing;
+  }
+
+  #firstFound({ rows }: Series, removed: readonly number[]): number {
+    const row = rows.next(0);
+    let first = row < 0 ? Number.POSITIVE_INFINITY : rows.number(row);
+    for (let i = 0; i < removed.length; i += 2) first = Math.min(first, removed[i]!);
+    return first;
   }
 
   #entry(type: number, cursor: Cursor, items: number, place: Place): Reading {

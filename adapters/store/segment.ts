@@ -26,7 +26,7 @@ export interface Segment {
   clean: boolean;
   /** What is in it may be lost with the power, because the disk did not take it. */
   suspect: boolean;
-  /** The disk did not give what is in it; it is left as it is. */
+  /** What still lives in it cannot be moved: the disk did not give it, or it is damaged. */
   broken: boolean;
   /** Nothing lives in it, and the disk did not let go of it. */
   stuck: boolean;

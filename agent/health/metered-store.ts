@@ -1,7 +1,7 @@
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import type { Clock, OutboxEntry, OutboxReference, OutboxStore } from '../ports.ts';
+import type { Clock, OutboxEntry, OutboxReference, OutboxStore, OwedNumbers } from '../ports.ts';
 
 /** What waits in one priority class. */
 export interface ClassVitals {
@@ -103,14 +103,26 @@ export class MeteredStore implements OutboxStore {
     if (entry.kind === 'remote') this.#note(entry.payload);
   }
 
+  get damagedFiles(): readonly string[] | undefined {
+    return this.#store.damagedFiles;
+  }
+
   acknowledge(priority: number, seq: number): void {
-    const reference = this.#store.reference(priority, seq);
-    const line = this.#classes.get(priority);
-    if (reference !== undefined && line !== undefined) {
-      line.count--;
-      line.bytes -= reference.bytes;
-    }
+    this.#subtract(priority, seq);
     this.#store.acknowledge(priority, seq);
+  }
+
+  giveUp(priority: number, seq: number): void {
+    this.#subtract(priority, seq);
+    this.#store.giveUp(priority, seq);
+  }
+
+  owed(): Iterable<OwedNumbers> {
+    return this.#store.owed();
+  }
+
+  told(numbers: OwedNumbers): void {
+    this.#store.told(numbers);
   }
 
   async commit(): Promise<void> {
@@ -124,6 +136,14 @@ export class MeteredStore implements OutboxStore {
     } finally {
       this.#underWay.delete(commit);
     }
+  }
+
+  #subtract(priority: number, seq: number): void {
+    const reference = this.#store.reference(priority, seq);
+    const line = this.#classes.get(priority);
+    if (reference === undefined || line === undefined) return;
+    line.count--;
+    line.bytes -= reference.bytes;
   }
 
   #add(priority: number, seq: number, bytes: number): void {

@@ -2,18 +2,20 @@
 import { classOf } from '../../protocol/classes.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
 import { type Kind, kinds } from '../../protocol/schema/kind.ts';
-import type { OutboxReference } from '../ports.ts';
+import type { OutboxReference, OwedNumbers } from '../ports.ts';
 import { type Run, Runs } from './runs.ts';
 
 /** The class whose numbers gap messages have. */
 const GAP_CLASS = classOf('gap');
 
-type Loss = Pick<Gap, 'count' | 'bytes' | 'from' | 'to'>;
+type Loss = Required<Pick<Gap, 'count' | 'bytes' | 'from' | 'to'>>;
 
 /** What was given up of a class. */
 interface Tally {
   readonly numbers: Runs;
   readonly losses: Map<Kind, Loss>;
+  /** Messages of which nothing but the number is known. */
+  readonly unknown: Runs;
 }
 
 /** As it is kept between two starts. */
@@ -34,7 +36,7 @@ export class Gaps {
   /** Gap messages that are still to be made. */
   get untold(): number {
     let untold = 0;
-    for (const { losses } of this.#untold.values()) untold += losses.size;
+    for (const { losses, unknown } of this.#untold.values()) untold += losses.size + Number(unknown.size > 0);
     return untold;
   }
 
@@ -52,17 +54,34 @@ export class Gaps {
 
   /** Whether the message was given up. */
   has({ class: priority, seq }: Pick<OutboxReference, 'class' | 'seq'>): boolean {
-    if (this.#untold.get(priority)?.numbers.has(seq) === true) return true;
+    const tally = this.#untold.get(priority);
+    if (tally?.numbers.has(seq) === true || tally?.unknown.has(seq) === true) return true;
     for (const { class: its, numbers = [] } of this.#told.values()) {
       if (its === priority && numbers.some(([first, last]) => first <= seq && seq <= last)) return true;
     }
     return false;
   }
 
+  /** Notes numbers of which nothing else is known; gives those of them that were not noted before. */
+  lose({ class: priority, numbers }: OwedNumbers): Runs {
+    const lost = new Runs();
+    for (const [first, last] of numbers) lost.add(first, last);
+    for (const gap of [...this.#gaps(), ...this.#told.values()]) {
+      if (gap.class === priority) for (const [first, last] of gap.numbers ?? []) lost.remove(first, last);
+    }
+    if (lost.all.length === 0) return lost;
+    if (priority === GAP_CLASS) for (const seq of [...this.#told.keys()]) if (lost.has(seq)) this.#takeBack(seq);
+    this.add({ class: priority, count: lost.size, numbers: [...lost.all] });
+    return lost;
+  }
+
   /** Adds what a gap message could have said. */
-  add({ class: priority, lost, numbers = [], ...loss }: Gap): void {
-    const { numbers: runs, losses } = this.#tally(priority);
+  add({ class: priority, lost, numbers = [], count, bytes = 0, from = 0, to = 0 }: Gap): void {
+    const { numbers: known, losses, unknown } = this.#tally(priority);
+    const runs = lost === undefined ? unknown : known;
     for (const [first, last] of numbers) runs.add(first, last);
+    if (lost === undefined) return;
+    const loss = { count, bytes, from, to };
     const before = losses.get(lost);
     losses.set(lost, before === undefined ? loss : both(before, loss));
   }
@@ -79,9 +98,17 @@ export class Gaps {
     this.#told.set(seq, gap);
   }
 
-  /** The message with this number has arrived: if it was a gap message, what it told is known. */
-  arrived(priority: number, seq: number): void {
-    if (priority === GAP_CLASS) this.#told.delete(seq);
+  /** Whether it is known what the gap message with this number tells. */
+  tells(seq: number): boolean {
+    return this.#told.has(seq);
+  }
+
+  /** The message with this number has arrived. If it was a gap message, the receiver knows what it told: gives that. */
+  arrived(priority: number, seq: number): Gap | undefined {
+    if (priority !== GAP_CLASS) return undefined;
+    const gap = this.#told.get(seq);
+    this.#told.delete(seq);
+    return gap;
   }
 
   /** Data for {@link restore}; undefined when nothing was given up. */
@@ -105,16 +132,17 @@ export class Gaps {
   }
 
   *#gaps(): Generator<Gap> {
-    for (const [priority, { numbers, losses }] of this.#untold) {
+    for (const [priority, { numbers, losses, unknown }] of this.#untold) {
       const runs: Run[] = [...numbers.all];
       for (const [lost, loss] of losses) yield { class: priority, lost, ...loss, numbers: runs };
+      if (unknown.size > 0) yield { class: priority, count: unknown.size, numbers: [...unknown.all] };
     }
   }
 
   #tally(priority: number): Tally {
     let tally = this.#untold.get(priority);
     if (tally === undefined) {
-      tally = { numbers: new Runs(), losses: new Map() };
+      tally = { numbers: new Runs(), losses: new Map(), unknown: new Runs() };
       this.#untold.set(priority, tally);
     }
     return tally;
@@ -131,6 +159,7 @@ function both(a: Loss, b: Loss): Loss {
 }
 
 /** Whether it is what this version keeps: another may have kept something else. */
-function isGap(gap: Gap): boolean {
-  return kinds.includes(gap.lost) && [gap.class, gap.count, gap.bytes, gap.from, gap.to].every(Number.isSafeInteger);
+function isGap({ class: priority, lost, count, bytes, from, to }: Gap): boolean {
+  const known = lost === undefined || (kinds.includes(lost) && [bytes, from, to].every(Number.isSafeInteger));
+  return known && [priority, count].every(Number.isSafeInteger);
 }

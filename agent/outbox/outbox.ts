@@ -11,14 +11,13 @@ import {
 import { upTopic } from '../../protocol/topics.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { Gaps } from './gaps.ts';
+import { findLost, recallGaps } from './lost.ts';
 import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
 const GROUP = 100;
 /** A disk that refused is tried again after this, ms. */
 const RETRY = 5_000;
-/** Key of what was given up in {@link Memory}. */
-const GAPS = 'gaps';
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
 
@@ -71,17 +70,18 @@ export class Outbox implements Publisher {
     this.#clock = clock;
     this.#log = log;
     this.#options = options;
-    if (memory !== undefined) this.#remember(memory);
+    if (memory !== undefined) recallGaps(memory, store, this.#gaps, log);
     for (const entry of [...store.entries()]) {
       // The power failed before it could be forgotten.
       if (this.#gaps.has(entry)) {
-        store.acknowledge(entry.class, entry.seq);
+        store.giveUp(entry.class, entry.seq);
         continue;
       }
       if (entry.retain) this.#retained.set(entry.kind, entry.seq);
       if (entry.kind === 'gap') this.#queue.hold(entry);
       else this.#queue.push(entry);
     }
+    if (findLost(store, this.#gaps, log)) this.#commitSoon();
   }
 
   /** Messages that wait, are on their way, or are still to be made of what was given up. */
@@ -145,19 +145,6 @@ export class Outbox implements Publisher {
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  #remember(memory: Memory): void {
-    try {
-      const state = memory.recall(GAPS);
-      const waits = (priority: number, seq: number) => this.#store.reference(priority, seq) !== undefined;
-      if (state !== undefined) this.#gaps.restore(state, waits);
-    } catch (error) {
-      this.#log.error('what was given up by an earlier run cannot be read: the receiver is not told of it', {
-        error: (error as Error).message,
-      });
-    }
-    memory.keep(() => [[GAPS, this.#gaps.state()]]);
-  }
-
   /** Numbers the message; the number. */
   #append<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions): number {
     const priority = classOf(kind);
@@ -210,7 +197,7 @@ export class Outbox implements Publisher {
     const reference = this.#store.reference(priority, seq);
     if (reference === undefined) return;
     this.#gaps.note(reference);
-    this.#store.acknowledge(priority, seq);
+    this.#store.giveUp(priority, seq);
   }
 
   #commitQuietly(): void {
@@ -300,7 +287,8 @@ export class Outbox implements Publisher {
   #acknowledged({ class: priority, seq }: Queued): void {
     this.#inFlight--;
     this.#store.acknowledge(priority, seq);
-    this.#gaps.arrived(priority, seq);
+    const told = this.#gaps.arrived(priority, seq);
+    if (told?.numbers !== undefined) this.#store.told({ class: told.class, numbers: told.numbers });
     this.#drain();
   }
 
@@ -336,7 +324,11 @@ export class Outbox implements Publisher {
       if (kind === 'gap') this.#tellGapsLater();
       this.#gaps.note(reference);
     }
-    const forget = () => this.#acknowledged(queued);
+    const forget = () => {
+      this.#inFlight--;
+      this.#store.giveUp(priority, seq);
+      this.#drain();
+    };
     const noted = this.#store.volatile === true ? Promise.resolve() : this.#commit();
     // Refused or not, which was logged: a message that cannot be sent must not stay.
     noted.then(forget, forget);
@@ -358,7 +350,7 @@ export class Outbox implements Publisher {
       if (reference === undefined) continue;
       const { kind } = reference;
       this.#gaps.note(reference);
-      this.#store.acknowledge(queued.class, queued.seq);
+      this.#store.giveUp(queued.class, queued.seq);
       dropped[kind] = (dropped[kind] ?? 0) + 1;
     }
     if (Object.keys(dropped).length === 0) return;

@@ -9,6 +9,11 @@ export class Runs {
     return this.#runs;
   }
 
+  /** How many numbers there are. */
+  get size(): number {
+    return this.#runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  }
+
   has(number: number): boolean {
     const [first] = this.#runs[this.#firstNotBefore(number)] ?? [Number.POSITIVE_INFINITY];
     return first <= number;
@@ -25,6 +30,18 @@ export class Runs {
       to = Math.max(to, run[1]);
     }
     this.#runs.splice(start, end - start, [from, to]);
+  }
+
+  /** Removes the numbers from `first` to `last` that are there. */
+  remove(first: number, last = first): void {
+    const start = this.#firstNotBefore(first);
+    let end = start;
+    const rest: Run[] = [];
+    for (let run = this.#runs[end]; run !== undefined && run[0] <= last; run = this.#runs[++end]) {
+      if (run[0] < first) rest.push([run[0], first - 1]);
+      if (run[1] > last) rest.push([last + 1, run[1]]);
+    }
+    if (end > start) this.#runs.splice(start, end - start, ...rest);
   }
 
   /** Index of the first run that does not end before `number`. */

@@ -3,18 +3,23 @@ import { enumeration, instant, list, optional, record, required, type Static, tu
 import { kinds } from './kind.ts';
 
 /**
- * Body of a `gap` message: messages of one kind that never will come, because the outbox was full, the disk damaged
- * them or the broker refused them for good.
+ * Body of a `gap` message: messages that will never come, because the outbox was full, the disk damaged them or the
+ * broker refused them for good. Where the disk lost even the kind, nothing but their numbers is known.
  */
 export const gapSchema = record(
   'Gap',
   {
     class: required(1, count('Priority class of the messages (protocol/classes.ts).')),
-    lost: required(2, enumeration(kinds, { description: 'Their kind.' })),
-    count: required(3, count('How many.', { minimum: 1 })),
-    bytes: required(4, count('Their payload, bytes.')),
-    from: required(5, instant({ description: '`at` of the oldest.' })),
-    to: required(6, instant({ description: '`at` of the newest.' })),
+    lost: optional(2, enumeration(kinds, { description: 'Their kind; absent when the disk lost it.' })),
+    count: required(
+      3,
+      count('How many; without `lost` at most so many, for some of the numbers may never have been used.', {
+        minimum: 1,
+      }),
+    ),
+    bytes: optional(4, count('Their payload, bytes; absent without `lost`.')),
+    from: optional(5, instant({ description: '`at` of the oldest; absent without `lost`.' })),
+    to: optional(6, instant({ description: '`at` of the newest; absent without `lost`.' })),
     numbers: optional(
       7,
       list(

@@ -91,7 +91,9 @@ export class Account {
     }
     for (const key of numbers) this.faults.push(`${key} is in a gap record and was never put`);
     const told = new Map<string, Missing>();
-    for (const gap of this.gaps) add(told, gap.lost, gap);
+    for (const { lost = 'unknown', count, bytes = 0, from = 0, to = 0 } of this.gaps) {
+      add(told, lost, { count, bytes, from, to });
+    }
     for (const kind of new Set([...missing.keys(), ...told.keys()])) {
       const [is, said] = [JSON.stringify(missing.get(kind)), JSON.stringify(told.get(kind))];
       if (is !== said) this.faults.push(`missing of ${kind}: ${is}; the gap records say ${said}`);

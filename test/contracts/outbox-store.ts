@@ -82,6 +82,20 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(numbers()).toEqual(['3/2']);
     });
 
+    it('lets go of what is given up, and does not use its number again', async () => {
+      append(3, 3);
+      const before = store.bytes;
+      store.giveUp(3, 1);
+      store.giveUp(3, 1);
+      store.giveUp(9, 0);
+      expect(numbers()).toEqual(['3/0', '3/2']);
+      expect(store.load(3, 1)).toBeUndefined();
+      expect(store.reference(3, 1)).toBeUndefined();
+      expect(store.bytes).toBeLessThan(before);
+      await store.commit();
+      expect(store.nextSeq(3)).toBe(3);
+    });
+
     it('does not use a number again after its entry is gone', async () => {
       append(3, 2);
       store.acknowledge(3, 0);

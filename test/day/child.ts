@@ -3,34 +3,15 @@
  * directory of the store, the number of the start. Prints how far it is, and `done` at the end.
  */
 import { readFileSync, writeSync } from 'node:fs';
-import { type FileSystem, nodeFileSystem, type OpenFile } from '../../adapters/store/files.ts';
 import { openStore } from '../../adapters/store/index.ts';
 import { unpackDay } from '../rig/day.ts';
 import { Life } from '../rig/day-run.ts';
+import { hastyFiles } from '../rig/hasty-files.ts';
 import { MemoryLog } from '../rig/log.ts';
-
-/** What is in the page cache survives the death of the process, which is all that happens here. */
-const hasty: FileSystem = {
-  ...nodeFileSystem,
-  open(path, mode): OpenFile {
-    const file = nodeFileSystem.open(path, mode);
-    return {
-      path: file.path,
-      size: () => file.size(),
-      read: (into, position) => file.read(into, position),
-      write: (data, position) => file.write(data, position),
-      truncate: (length) => file.truncate(length),
-      sync: async () => undefined,
-      syncInPlace: () => undefined,
-      close: () => file.close(),
-    };
-  },
-  syncDirectory: async () => undefined,
-};
 
 const [frames = '', directory = '', boot = ''] = process.argv.slice(2);
 const log = new MemoryLog();
-const store = await openStore(directory, { files: hasty, log, now: () => undefined });
+const store = await openStore(directory, { files: hastyFiles, log, now: () => undefined });
 const life = new Life(unpackDay(readFileSync(frames)), { ...store, asked: true }, Number(boot), log, () => undefined);
 let told = 0;
 await life.live(Number.POSITIVE_INFINITY, () => {

@@ -13,6 +13,9 @@ export function committingStore(commit: () => Promise<void>, inner: OutboxStore 
     },
     append: (entry) => inner.append(entry),
     acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
+    giveUp: (priority, seq) => inner.giveUp(priority, seq),
+    owed: () => inner.owed(),
+    told: (numbers) => inner.told(numbers),
     commit,
   };
 }

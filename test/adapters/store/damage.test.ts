@@ -197,6 +197,39 @@ describe('a store with changed bytes', () => {
     expect(log.lines.filter(({ event }) => event === 'store.damaged')).toHaveLength(2);
   });
 
+  it('keeps what it knows of a damaged message until the outbox has asked for it, whatever is moved meanwhile', async () => {
+    const disk = new SimulatedDisk();
+    const store = await openStore('/data', { files: disk, segmentBytes: 2000 });
+    const { outbox } = store;
+    for (let seq = 0; seq < 4; seq++) outbox.append(outboxEntry(1, seq, 300));
+    await outbox.commit();
+    const path = '/data/00000001.journal';
+    const bytes = disk.read(path);
+    const payload = outboxEntry(1, 1, 300).payload[0];
+    const at = bytes.findIndex((byte, i) => byte === payload && bytes[i + 200] === payload);
+    bytes[at + 100] = 0xee;
+    disk.plant(path, bytes);
+    // What is damaged is half of what lives in the first segment when the others are moved on.
+    for (const seq of [0, 3]) outbox.acknowledge(1, seq);
+    for (let seq = 4; seq < 60; seq++) {
+      outbox.append(outboxEntry(1, seq, 300));
+      await outbox.commit();
+      outbox.acknowledge(1, seq);
+    }
+    expect(store.metrics.moved).toBeGreaterThan(0);
+    expect(outbox.load(1, 1)).toBeUndefined();
+    expect(outbox.reference(1, 1)).toMatchObject({ kind: 'telemetry', bytes: 300 });
+    expect(outbox.load(1, 2)).toEqual(outboxEntry(1, 2, 300));
+    outbox.giveUp(1, 1);
+    for (let seq = 60; seq < 80; seq++) {
+      outbox.append(outboxEntry(1, seq, 300));
+      await outbox.commit();
+      outbox.acknowledge(1, seq);
+    }
+    expect(disk.paths).not.toContain(path);
+    expect([...(await open(disk.powerCut(() => false))).outbox.owed()]).toEqual([{ class: 1, numbers: [[1, 1]] }]);
+  });
+
   it('opens whatever the files hold', async () => {
     const content = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 4 });
     const begin = fc.constantFrom(Uint8Array.of(), firstVersion, header.slice(0, 20));

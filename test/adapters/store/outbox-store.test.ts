@@ -59,6 +59,60 @@ describe('file store', () => {
     await again.close();
   });
 
+  it('owes what was given up, over restarts and when its segment is long gone, until it is told', async () => {
+    const directory = freshDirectory();
+    let store = await openOutboxStore(directory, { segmentBytes: 1000 });
+    append(store, 1, 5);
+    append(store, 4, 8);
+    await store.commit();
+    for (const seq of [2, 3]) store.giveUp(1, seq);
+    for (const seq of [0, 1, 5]) store.giveUp(4, seq);
+    // What is not there cannot be given up.
+    store.giveUp(4, 99);
+    for (let i = 0; i < 100; i++) {
+      append(store, 0, 1);
+      await store.commit();
+      store.acknowledge(0, i);
+    }
+    for (const seq of [2, 3, 4, 6, 7]) store.acknowledge(4, seq);
+    const owed = [
+      { class: 1, numbers: [[2, 3]] },
+      {
+        class: 4,
+        numbers: [
+          [0, 1],
+          [5, 5],
+        ],
+      },
+    ];
+    for (let start = 0; start < 3; start++) {
+      expect([...store.owed()]).toEqual(owed);
+      expect(numbersIn(store)).toEqual(['1/0', '1/1', '1/4']);
+      await store.close();
+      store = await openOutboxStore(directory, { segmentBytes: 1000 });
+    }
+    store.told({ class: 4, numbers: [[0, 1]] });
+    store.told({ class: 1, numbers: [[2, 3]] });
+    await store.close();
+    store = await openOutboxStore(directory);
+    expect([...store.owed()]).toEqual([{ class: 4, numbers: [[5, 5]] }]);
+    await store.close();
+  });
+
+  it('owes what was given up although the process was killed before anything else was written', async () => {
+    const files = new SimulatedDisk();
+    const store = await openOutboxStore('/outbox', { files });
+    append(store, 1, 3);
+    await store.commit();
+    store.giveUp(1, 1);
+    await store.commit();
+    // Its record is still in the segment: the outbox, which has noted that it gave it up, gives it up again.
+    const after = await openOutboxStore('/outbox', { files: files.powerCut(() => true) });
+    expect(numbersIn(after)).toEqual(['1/0', '1/1', '1/2']);
+    expect([...after.owed()]).toEqual([]);
+    expect(after.nextSeq(1)).toBe(3);
+  });
+
   it('keeps the counters when all entries are gone, through compaction and many restarts', async () => {
     const directory = freshDirectory();
     for (let round = 0; round < 20; round++) {

@@ -31,6 +31,7 @@ function check(store: Store): Snapshot {
     unknown: 0,
   });
   expect(store.memory.damaged).toBe(false);
+  expect([...store.outbox.owed()]).toEqual([]);
   return snapshot(store, recallAll(store));
 }
 

@@ -98,6 +98,45 @@ describe('what was given up', () => {
     expect(later.take()).toMatchObject([{ lost: 'telemetry', numbers: [[2, 2]] }]);
   });
 
+  test('and lost, kinds and all, is one gap of its own that names what was not noted before', () => {
+    const gaps = new Gaps();
+    gaps.note(reference(4, 3, 'waypoint'));
+    gaps.tell(20, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
+    const owed = { class: 4, numbers: [[2, 9]] as const };
+    expect(gaps.lose(owed).all).toEqual([
+      [2, 2],
+      [4, 6],
+      [9, 9],
+    ]);
+    expect(gaps.lose(owed).all).toEqual([]);
+    expect([gaps.has({ class: 4, seq: 5 }), gaps.has({ class: 4, seq: 1 }), gaps.untold]).toEqual([true, false, 2]);
+    const again = new Gaps();
+    again.restore(structuredClone(gaps.state()), () => true);
+    expect(again.take()).toEqual([
+      { class: 4, lost: 'waypoint', count: 1, bytes: 5, from: 30, to: 30, numbers: [[3, 3]] },
+      {
+        class: 4,
+        count: 5,
+        numbers: [
+          [2, 2],
+          [4, 6],
+          [9, 9],
+        ],
+      },
+    ]);
+  });
+
+  test('and told by a gap message that was lost is told anew', () => {
+    const gaps = new Gaps();
+    gaps.tell(11, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
+    gaps.lose({ class: 3, numbers: [[11, 11]] });
+    expect(gaps.underway).toBe(0);
+    expect(gaps.take()).toEqual([
+      { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] },
+      { class: 3, count: 1, numbers: [[11, 11]] },
+    ]);
+  });
+
   test('of another version is left out, and what can be read is taken', () => {
     const gaps = new Gaps();
     const good: Gap = { class: 5, lost: 'telemetry', count: 1, bytes: 5, from: 1, to: 1, numbers: [[1, 1]] };

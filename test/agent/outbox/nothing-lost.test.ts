@@ -190,7 +190,13 @@ class Ride {
     const words = 'x'.repeat(size);
     const { outbox } = this;
     if (kind === 'remote') outbox.put(kind, { remoteActionId: 'a', type: 'Doors', status: 'Accepted', detail: words });
-    if (kind === 'trip') outbox.put(kind, { id: `x${words.slice(0, 60)}`, createdAt: at, startedAt: at, done: false });
+    if (kind === 'trip')
+      outbox.put(kind, {
+        id: `a${words.slice(0, 60).replaceAll('x', '0')}`,
+        createdAt: at,
+        startedAt: at,
+        done: false,
+      });
     if (kind === 'status') outbox.put(kind, { full: false, status: {} });
     if (kind === 'newest') outbox.put('status', { full: true, status: {} }, { first: true, retain: true });
     if (kind === 'monitor') outbox.put(kind, { version: size, monitors: [] });
@@ -232,7 +238,9 @@ class Ride {
         for (let seq = first; seq <= last; seq++) this.#lose(is, nameOf(priority, seq));
       }
     }
-    for (const { lost: kind, count, bytes, from, to } of this.gaps) add(said, kind, { count, bytes, from, to });
+    for (const { lost: kind = 'unknown', count, bytes = 0, from = 0, to = 0 } of this.gaps) {
+      add(said, kind, { count, bytes, from, to });
+    }
     for (const kind of new Set([...is.keys(), ...said.keys()])) {
       const [a, b] = [JSON.stringify(is.get(kind)), JSON.stringify(said.get(kind))];
       if (a !== b) faults.push(`of ${kind} were lost ${a}, told is ${b}`);

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Runs } from '../../../agent/outbox/runs.ts';
 
-test('holds what was added, as ascending runs that do not touch', () => {
-  const span = fc.tuple(fc.nat(60), fc.nat(8));
+test('holds what was added and not removed, as ascending runs that do not touch', () => {
+  const span = fc.tuple(fc.boolean(), fc.nat(60), fc.nat(8));
   fc.assert(
     fc.property(fc.array(span, { maxLength: 40 }), (spans) => {
       const runs = new Runs();
       const model = new Set<number>();
-      for (const [first, more] of spans) {
-        if (more === 0) runs.add(first);
-        else runs.add(first, first + more);
-        for (let number = first; number <= first + more; number++) model.add(number);
+      for (const [adds, first, more] of spans) {
+        if (more > 0) runs[adds ? 'add' : 'remove'](first, first + more);
+        else runs[adds ? 'add' : 'remove'](first);
+        for (let number = first; number <= first + more; number++) model[adds ? 'add' : 'delete'](number);
       }
       const held: number[] = [];
       let before = Number.NEGATIVE_INFINITY;
@@ -20,6 +20,7 @@ test('holds what was added, as ascending runs that do not touch', () => {
         for (let number = first; number <= last; number++) held.push(number);
         before = last;
       }
+      expect(runs.size).toBe(model.size);
       expect(held).toEqual([...model].sort((a, b) => a - b));
       for (let number = -1; number < 72; number++) expect(runs.has(number)).toBe(model.has(number));
     }),

@@ -1,0 +1,71 @@
+/** What a start knows of messages that will never come: what an earlier run noted, and what damage of the disk took. */
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { classOf } from '../../protocol/classes.ts';
+import type { Log, Memory, OutboxStore } from '../ports.ts';
+import type { Gaps } from './gaps.ts';
+import type { Runs } from './runs.ts';
+
+/** Runs of numbers that one line of the log names. */
+const NAMED = 20;
+
+/** Key of what was given up in {@link Memory}. */
+const GAPS = 'gaps';
+
+/** Takes up in `gaps` what an earlier run kept in `memory`, and keeps it there from now on. */
+export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: Log): void {
+  const lost = [...store.owed()].flatMap((owed) => (owed.class === classOf('gap') ? owed.numbers : []));
+  // A gap message that neither waits nor was lost has been acknowledged.
+  const waits = (priority: number, seq: number): boolean =>
+    store.reference(priority, seq) !== undefined || lost.some(([first, last]) => first <= seq && seq <= last);
+  try {
+    const state = memory.recall(GAPS);
+    if (state !== undefined) gaps.restore(state, waits);
+  } catch (error) {
+    log.error('what an earlier run gave up cannot be read; gap messages name its numbers without their kinds', {
+      error: (error as Error).message,
+    });
+  }
+  memory.keep(() => [[GAPS, gaps.state()]]);
+}
+
+/**
+ * Notes in `gaps` every number that the store owes and that is not noted there, and says in the log which they are.
+ * True when there are any.
+ */
+export function findLost(store: OutboxStore, gaps: Gaps, log: Log): boolean {
+  // What a gap message tells is known from the message where the note of it was lost.
+  for (const { class: priority, seq, kind } of store.entries()) {
+    if (kind === 'gap' && !gaps.tells(seq)) readGap(priority, seq, store, gaps, log);
+  }
+  let found = false;
+  for (const owed of store.owed()) {
+    const lost = gaps.lose(owed);
+    if (lost.all.length === 0) continue;
+    found = true;
+    log.error('damage of the disk took messages; a gap message names their numbers', {
+      class: owed.class,
+      messages: lost.size,
+      numbers: textOf(lost),
+      files: store.damagedFiles ?? [],
+    });
+  }
+  return found;
+}
+
+function readGap(priority: number, seq: number, store: OutboxStore, gaps: Gaps, log: Log): void {
+  try {
+    const entry = store.load(priority, seq);
+    const message = entry === undefined ? undefined : decodeMessage(entry.payload);
+    if (message?.kind === 'gap') gaps.tell(seq, message.body);
+  } catch (error) {
+    log.error('a gap message cannot be read; another one will name the same numbers', {
+      seq,
+      error: (error as Error).message,
+    });
+  }
+}
+
+function textOf({ all }: Runs): string {
+  const runs = all.slice(0, NAMED).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  return all.length > NAMED ? `${runs.join(', ')}, …` : runs.join(', ');
+}

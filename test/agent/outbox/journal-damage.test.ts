@@ -1,0 +1,55 @@
+/** Every number arrives or is in a gap message, whatever became of the files of the journal between two starts. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { faultsOf, putFiles, segmentsOf, startThrice, talked } from './journal-rig.ts';
+
+let root: string;
+let made = 0;
+const folder = (): string => join(root, String(made++));
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'vigie-damage-'));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+test('a journal that was not damaged loses nothing, and its starts find nothing to report', async () => {
+  for (const stopped of [true, false]) {
+    for (let seed = 1; seed < 10; seed++) {
+      const directory = folder();
+      const left = await talked(directory, seed, 60, stopped);
+      expect(segmentsOf(left.files).length).toBeGreaterThan(2);
+      const after = await startThrice(directory, left.receiver);
+      expect(faultsOf(after, left.unacknowledged)).toEqual([]);
+      for (const { log, doubtful } of after.starts) expect([log, doubtful]).toEqual([[], false]);
+    }
+  }
+});
+
+test('messages of a missing segment are in exactly one gap message, the log names them, and later starts are quiet', async () => {
+  let lost = 0;
+  for (const [seed, stopped] of [
+    [3, true],
+    [5, false],
+  ] as const) {
+    const left = await talked(folder(), seed, 60, stopped);
+    for (const name of segmentsOf(left.files).slice(0, -1)) {
+      const directory = folder();
+      const files = new Map(left.files);
+      files.delete(name);
+      putFiles(directory, files);
+      const after = await startThrice(directory, left.receiver);
+      expect(faultsOf(after, left.unacknowledged)).toEqual([]);
+      const [first, ...later] = after.starts.map(({ log }) =>
+        log.filter(({ event }) => event.includes('took messages')),
+      );
+      const gaps = after.receiver.gaps.filter((gap) => gap.lost === undefined).sort((a, b) => a.class - b.class);
+      expect(first?.map(({ fields }) => [fields?.['class'], fields?.['messages']])).toEqual(
+        gaps.map((gap) => [gap.class, gap.count]),
+      );
+      expect(later).toEqual([[], []]);
+      lost += gaps.reduce((sum, { count }) => sum + count, 0);
+    }
+  }
+  expect(lost).toBeGreaterThan(20);
+});

@@ -1,0 +1,301 @@
+/**
+ * A car whose outbox is in a real journal in a real directory, and the receiver of its messages: what becomes of every
+ * number when files of the journal are damaged between two starts.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore, type Store } from '../../../adapters/store/store.ts';
+import { Outbox } from '../../../agent/outbox/outbox.ts';
+import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import { classes, classOf } from '../../../protocol/classes.ts';
+import type { Gap } from '../../../protocol/schema/gap.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { hastyFiles } from '../../rig/hasty-files.ts';
+import { WireLink } from '../../rig/link.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const segmentBytes = 1500;
+const talk = ['remote', 'trip', 'status', 'waypoint'] as const;
+type Talk = (typeof talk)[number];
+
+export const nameOf = (priority: number, seq: number): string => `${priority}/${seq}`;
+
+/** The other end: what arrived, by class and number. */
+export class Receiver {
+  readonly arrived = new Map<string, Uint8Array>();
+  /**
+   * By number, the kinds of the gap messages that tell of it; a gap message that comes again counts once. What was given
+   * up together has one gap message for each kind, and all of them name the same numbers.
+   */
+  readonly told = new Map<string, string[]>();
+  readonly gaps: Gap[] = [];
+  /** A number that came twice with different contents. */
+  readonly reused: string[] = [];
+
+  take(payload: Uint8Array): void {
+    const message = decodeMessage(payload);
+    const name = nameOf(classOf(message.kind), message.seq);
+    const before = this.arrived.get(name);
+    if (before !== undefined) {
+      if (Buffer.compare(before, payload) !== 0) this.reused.push(name);
+      return;
+    }
+    this.arrived.set(name, payload);
+    if (message.kind !== 'gap') return;
+    this.gaps.push(message.body);
+    const { lost = '' } = message.body;
+    for (const number of this.toldBy(name)) this.told.set(number, [...(this.told.get(number) ?? []), lost]);
+  }
+
+  /** Numbers that the message of that name tells of; none unless it arrived and is a gap message. */
+  toldBy(name: string): string[] {
+    const payload = this.arrived.get(name);
+    const message = payload === undefined ? undefined : decodeMessage(payload);
+    if (message?.kind !== 'gap') return [];
+    const { class: priority, numbers = [] } = message.body;
+    return numbers.flatMap(([first, last]) =>
+      Array.from({ length: last - first + 1 }, (_, i) => nameOf(priority, first + i)),
+    );
+  }
+
+  copy(): Receiver {
+    const copy = new Receiver();
+    for (const [name, payload] of this.arrived) copy.arrived.set(name, payload);
+    for (const [name, kinds] of this.told) copy.told.set(name, kinds);
+    copy.gaps.push(...this.gaps);
+    return copy;
+  }
+}
+
+/** One run of the agent. */
+export class Run {
+  readonly clock: VirtualClock;
+  readonly link = new WireLink();
+  readonly log = new MemoryLog();
+  readonly store: Store;
+  readonly outbox: Outbox;
+  readonly #receiver: Receiver;
+  #seen = 0;
+
+  private constructor(store: Store, log: MemoryLog, boot: number, receiver: Receiver, limit: number) {
+    this.store = store;
+    this.log = log;
+    this.clock = new VirtualClock(Date.UTC(2026, 0, boot));
+    this.#receiver = receiver;
+    const options = { vin: VIN, boot, quality: () => 'ntp' as const, window: () => 4, limit };
+    this.outbox = new Outbox(store.outbox, this.link, this.clock, log, options, store.memory);
+  }
+
+  /** `limit` bounds the outbox, bytes. */
+  static async begin(directory: string, boot: number, receiver: Receiver, limit: number): Promise<Run> {
+    const log = new MemoryLog();
+    // Nothing is written but by the commits of the test.
+    const waits = { settleWithin: 3_600_000, now: () => undefined };
+    const store = await openStore(directory, { files: hastyFiles, segmentBytes, log, ...waits });
+    return new Run(store, log, boot, receiver, limit);
+  }
+
+  say(kind: Talk, size: number): void {
+    const at = this.clock.now();
+    const words = 'x'.repeat(size);
+    const { outbox } = this;
+    if (kind === 'remote') outbox.put(kind, { remoteActionId: 'a', type: 'Doors', status: 'Accepted', detail: words });
+    if (kind === 'trip')
+      outbox.put(kind, {
+        id: `a${words.slice(0, 60).replaceAll('x', '0')}`,
+        createdAt: at,
+        startedAt: at,
+        done: false,
+      });
+    if (kind === 'status') outbox.put(kind, { full: false, status: {} });
+    if (kind === 'waypoint') {
+      outbox.put(kind, { points: [{ at, latitude: 48.8, longitude: 2.3, type: 'Acquire' }] });
+    }
+  }
+
+  sayAll(): void {
+    for (const kind of talk) this.say(kind, 20);
+  }
+
+  /** What was begun comes to its end. */
+  async settle(): Promise<void> {
+    for (let turns = 0; turns < 3; turns++) {
+      await this.store.outbox.commit();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** 100 ms pass, after which all that was said is on the disk. */
+  async commit(): Promise<void> {
+    this.clock.advance(100);
+    await this.settle();
+  }
+
+  up(): void {
+    this.link.connected = true;
+    this.outbox.linkUp();
+    this.#look();
+  }
+
+  /** The broker has got all that is on its way, and acknowledges the oldest. */
+  acknowledge(count: number): void {
+    this.#look();
+    this.link.acknowledge(count);
+  }
+
+  #look(): void {
+    for (; this.#seen < this.link.published.length; this.#seen++) {
+      this.#receiver.take(this.link.published[this.#seen]!.payload);
+    }
+  }
+
+  /** Everything that waits goes out and is acknowledged. */
+  async drain(): Promise<void> {
+    this.up();
+    for (let rounds = 0; this.outbox.waiting > 0; rounds++) {
+      if (rounds > 1_000) throw new Error('it does not come to an end');
+      this.clock.advance(5_000);
+      await this.settle();
+      this.acknowledge(4);
+      await this.settle();
+    }
+  }
+
+  async end(): Promise<void> {
+    this.outbox.close();
+    await this.store.close();
+  }
+}
+
+export type Files = ReadonlyMap<string, Uint8Array>;
+
+/** What a run left in its directory, and what the receiver had got by then. */
+export interface Left {
+  readonly files: Files;
+  readonly receiver: Receiver;
+  /** By class: the first number that was never given out. */
+  readonly next: readonly number[];
+  /** What arrived, or was told of by what arrived, before its acknowledgement: the car does not know that. */
+  readonly unacknowledged: ReadonlySet<string>;
+  /** That, and what arrived or was told of since the newest segment was begun: only this segment knows. */
+  readonly recent: ReadonlySet<string>;
+}
+
+export function filesIn(directory: string): Files {
+  return new Map(readdirSync(directory).map((name) => [name, new Uint8Array(readFileSync(join(directory, name)))]));
+}
+
+export function putFiles(directory: string, files: Files): void {
+  mkdirSync(directory, { recursive: true });
+  for (const [name, bytes] of files) writeFileSync(join(directory, name), bytes);
+}
+
+/** Names of the segment files, oldest first. */
+export function segmentsOf(files: Files): string[] {
+  return [...files.keys()].filter((name) => name.endsWith('.journal')).sort();
+}
+
+/** Numbers that look like chance, below `most`. */
+export function chance(seed: number): (most: number) => number {
+  let state = seed | 1;
+  return (most) => {
+    // xorshift32 (Marsaglia 2003).
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % most;
+  };
+}
+
+/**
+ * Lets a car talk for some time, out of reach now and then, so that some messages arrive, some wait, some are dropped
+ * and told of. At the end it is stopped, or killed after a commit of nothing but state.
+ */
+export async function talked(directory: string, seed: number, rounds: number, stopped: boolean): Promise<Left> {
+  const any = chance(seed);
+  const receiver = new Receiver();
+  const run = await Run.begin(directory, 1, receiver, 2_500);
+  let round = 0;
+  run.store.memory.keep(() => [['round', round]]);
+  run.store.memory.keep(() => [['first', 'x'.repeat(20)]]);
+  let newest = '';
+  let before = new Set<string>();
+  for (; round < rounds; round++) {
+    for (let n = any(3); n >= 0; n--) run.say(talk[any(talk.length)]!, any(40));
+    if (any(3) === 0) run.store.records.put('trips', { id: `${any(9)}`, at: round, record: round });
+    await run.commit();
+    const happens = any(3);
+    if (happens === 0) run.link.lose();
+    if (happens === 1) run.up();
+    if (run.link.connected) run.acknowledge(any(4));
+    await run.settle();
+    const now = segmentsOf(filesIn(directory)).at(-1) ?? '';
+    if (now !== newest) before = namesOf(receiver);
+    newest = now;
+  }
+  const next = classes.map((_, priority) => run.store.outbox.nextSeq(priority));
+  const waiting = [...run.store.outbox.entries()].map((entry) => nameOf(entry.class, entry.seq));
+  const unacknowledged = new Set(waiting.flatMap((name) => [name, ...receiver.toldBy(name)]));
+  if (stopped) await run.end();
+  else run.outbox.close();
+  const files = filesIn(directory);
+  if (segmentsOf(files).at(-1) !== newest) before = namesOf(receiver);
+  const recent = new Set([...unacknowledged, ...[...namesOf(receiver)].filter((name) => !before.has(name))]);
+  return { files, receiver, next, unacknowledged, recent };
+}
+
+function namesOf({ arrived, told }: Receiver): Set<string> {
+  return new Set([...arrived.keys(), ...told.keys()]);
+}
+
+/** What three starts after damage made of it. */
+export interface Aftermath {
+  readonly receiver: Receiver;
+  /** By class: the first number that was never given out. */
+  readonly next: readonly number[];
+  /** By start: what the log says that is no information, and whether commands are in doubt. */
+  readonly starts: readonly { readonly log: MemoryLog['lines']; readonly doubtful: boolean }[];
+}
+
+/** Starts the agent three times; each says something, sends all there is, and stops. */
+export async function startThrice(directory: string, before: Receiver): Promise<Aftermath> {
+  const receiver = before.copy();
+  const starts: Aftermath['starts'][number][] = [];
+  let next: number[] = [];
+  for (let start = 0; start < 3; start++) {
+    // Nothing is dropped to make room: what was on its way when the first run ended would be both.
+    const run = await Run.begin(directory, 10 + start, receiver, 1 << 20);
+    run.store.memory.keep(() => [['round', -start]]);
+    run.sayAll();
+    await run.commit();
+    await run.drain();
+    next = classes.map((_, priority) => run.store.outbox.nextSeq(priority));
+    const doubtful = run.store.memory.damaged === true;
+    await run.end();
+    starts.push({ log: run.log.lines.filter(({ level }) => level !== 'info'), doubtful });
+  }
+  return { receiver, next, starts };
+}
+
+/** What is wrong with what became of the numbers, in words; `unsure` ones may have arrived and be in a gap, too. */
+export function faultsOf({ receiver, next }: Aftermath, unsure: ReadonlySet<string>): string[] {
+  const faults = receiver.reused.map((name) => `${name} came with different contents`);
+  for (const [priority, end] of next.entries()) {
+    for (let seq = 0; seq < end; seq++) {
+      const name = nameOf(priority, seq);
+      const arrived = receiver.arrived.has(name);
+      const told = receiver.told.get(name) ?? [];
+      if (!arrived && told.length === 0) faults.push(`${name} neither arrived nor is in a gap message`);
+      const twice = new Set(told).size < told.length || (told.length > 1 && told.includes(''));
+      if (!unsure.has(name) && ((arrived && told.length > 0) || twice)) {
+        faults.push(`${name} arrived: ${arrived}, gaps: ${told.map((kind) => kind || 'unknown')}`);
+      }
+    }
+  }
+  for (const name of receiver.told.keys()) {
+    const [priority = 0, seq = 0] = name.split('/').map(Number);
+    if (seq >= (next[priority] ?? 0)) faults.push(`${name} is in a gap message and was never given out`);
+  }
+  return faults;
+}
