@@ -1,39 +1,25 @@
-/**
- * Answers of real cars with the values that the collection expects of them: signal sets as they are, one file of
- * answers per command and model year.
- */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { ObdDecoder, parseSignalSet, type SignalSet } from '../../adapters/obd/index.ts';
+/** Answers of control units with the values that belong to them: by the naive decoder, and of real cars. */
+import { describe, expect, it, test } from 'vitest';
+import { ObdDecoder } from '../../adapters/obd/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { describeShared, sharedData } from '../shared.ts';
-
-interface Case {
-  readonly repository: string;
-  readonly year: number;
-  readonly command: string;
-  readonly response: string;
-  readonly expected: Readonly<Record<string, number | string | boolean | null>>;
-}
+import { describeShared } from '../shared.ts';
+import { type Car, type Expected, ownCars, sharedCars } from './answers.ts';
 
 interface Outcome {
-  readonly repository: string;
+  readonly car: string;
   readonly command: string;
   readonly signal: string;
-  readonly expected: number | string | boolean | null;
+  readonly response: string;
+  readonly expected: Expected;
   readonly actual: unknown;
 }
-
-const folder = join(sharedData, 'obd');
 
 /** Expected values are rounded to five decimals. */
 const ROUNDING = 5.000001e-6;
 
 /**
- * Values that do not agree, each with its cause. A difference that is not listed, and a listed one that is none,
- * fail the test.
+ * Values of real cars that do not agree, each with its cause. A difference that is not listed, and a listed one that is
+ * none, fail the test.
  */
 const EXCEPTIONS: readonly { readonly cause: string; readonly holds: (outcome: Outcome) => boolean }[] = [
   {
@@ -47,54 +33,38 @@ const EXCEPTIONS: readonly { readonly cause: string; readonly holds: (outcome: O
   },
   {
     cause: 'The command is of the make, whose signal set is another repository; the one of the model is empty',
-    holds: ({ repository, signal, actual }) =>
-      repository === 'Peugeot-208' && signal === 'PEUGEOT_HVBAT_SOC' && actual instanceof VigieError,
+    holds: ({ car, signal, actual }) =>
+      car === 'Peugeot-208' && signal === 'PEUGEOT_HVBAT_SOC' && actual instanceof VigieError,
   },
 ];
 
-function repositories(): string[] {
-  return readdirSync(folder).filter((name) => existsSync(join(folder, name, 'tests', 'test_cases')));
+interface Way {
+  /** The command is said, or the answer itself tells. */
+  readonly named: boolean;
+  readonly byYear: boolean;
 }
 
-function* casesOf(repository: string): Iterable<Case> {
-  const years = join(folder, repository, 'tests', 'test_cases');
-  for (const year of readdirSync(years)) {
-    const commands = join(years, year, 'commands');
-    if (!existsSync(commands)) continue;
-    for (const file of readdirSync(commands)) {
-      const { command_id, test_cases } = parse(readFileSync(join(commands, file), 'utf8')) as {
-        command_id: string;
-        test_cases: { response: string; expected_values: Case['expected'] }[];
-      };
-      for (const { response, expected_values } of test_cases) {
-        yield { repository, year: Number(year), command: command_id, response, expected: expected_values };
-      }
-    }
-  }
-}
+const ways: readonly Way[] = [
+  { named: false, byYear: false },
+  { named: false, byYear: true },
+  { named: true, byYear: false },
+];
 
-function signalSet(repository: string): SignalSet {
-  const file = join(folder, repository, 'signalsets', 'v3', 'default.json');
-  return parseSignalSet(readFileSync(file, 'utf8'), file);
-}
-
-function compare(options: { readonly named: boolean; readonly byYear: boolean }): { total: number; differ: Outcome[] } {
-  const standard = signalSet('SAEJ1979');
+function compare(cars: readonly Car[], { named, byYear }: Way): { total: number; differ: Outcome[] } {
   let total = 0;
   const differ: Outcome[] = [];
-  for (const repository of repositories()) {
-    const sets = [standard, signalSet(repository)];
+  for (const { name: car, sets, answers } of cars) {
     const undated = new ObdDecoder(sets);
     const dated = new Map<number, ObdDecoder>();
-    for (const { year, command, response, expected } of casesOf(repository)) {
+    for (const { year, command, response, expected } of answers()) {
       let decoder = undated;
-      if (options.byYear) {
+      if (byYear) {
         decoder = dated.get(year) ?? new ObdDecoder(sets, { modelYear: year });
         dated.set(year, decoder);
       }
       let values: Readonly<Record<string, unknown>> | VigieError;
       try {
-        values = decoder.decode(options.named ? { command, response } : { response }).values;
+        values = decoder.decode(named ? { command, response } : { response }).values;
       } catch (error) {
         if (!(error instanceof VigieError)) throw error;
         values = error;
@@ -102,27 +72,69 @@ function compare(options: { readonly named: boolean; readonly byYear: boolean })
       for (const [signal, value] of Object.entries(expected)) {
         total++;
         const actual = values instanceof VigieError ? values : values[signal];
-        if (!agrees(actual, value)) differ.push({ repository, command, signal, expected: value, actual });
+        if (!agrees(actual, value)) differ.push({ car, command, signal, response, expected: value, actual });
       }
     }
   }
   return { total, differ };
 }
 
-function agrees(actual: unknown, expected: number | string | boolean | null): boolean {
+function agrees(actual: unknown, expected: Expected): boolean {
   if (typeof expected === 'number' && typeof actual === 'number') {
     return Math.abs(actual - expected) <= Math.max(ROUNDING, Math.abs(expected) * 1e-9);
   }
   return expected === null ? actual === undefined : actual === expected;
 }
 
+describe('answers to every command', () => {
+  it.each(ways)('decode as the naive decoder does: %o', (way) => {
+    const { total, differ } = compare(ownCars(), way);
+    expect(differ).toEqual([]);
+    expect(total).toBeGreaterThan(7000);
+  });
+
+  test('the features of signal sets: values that are worked out by hand', () => {
+    const features = ownCars().find(({ name }) => name === 'features') as Car;
+    const decoder = new ObdDecoder(features.sets);
+    const valuesOf = (response: string) => ({ ...decoder.decode({ response }).values });
+    // ISO 15765-2: a first frame says the length, here 13 bytes each; consecutive frames are numbered from 1.
+    expect(valuesOf('7E8 10 0D 62 F0 02 00 07 14\n7E8 21 00 00 FE 00 C8 80 00')).toEqual({
+      SCALED: -37,
+      CLAMPED: -50,
+      CLAMPED_AT_ZERO: 0,
+      UNBOUNDED: -128,
+      // NULL_ABOVE is FE and NULL_BELOW 00: neither has a value.
+      NEGATIVE_STEP: 0,
+      FUEL_TRIM: 0,
+      // 0 × 100 / 128 - 128, which its own min cuts.
+      CUT_TRIM: -100,
+    });
+    expect(valuesOf('7E8 10 0D 62 F0 03 34 12 01\n7E8 21 02 03 F6 FF FF FF 2A')).toEqual({
+      LEAST_FIRST_16: 0x1234,
+      LEAST_FIRST_24: 0x030201,
+      LEAST_FIRST_SIGNED: -1,
+      LEAST_FIRST_BYTE: 42,
+    });
+    expect(valuesOf('758 2A 10 07 61 30 99 9A 9D\n758 2A 21 9C 57 00 00 00 00')).toEqual({
+      BEHIND_ADDRESS: 0x99 / 58 - 0.5,
+      BEHIND_ADDRESS_LAST: 1,
+    });
+    expect(valuesOf('18DAF110 05 62 D0 01 04 D2')).toEqual({ OF_29_BITS: 12.34 });
+  });
+
+  test('the vehicle identification number comes in three frames, as in the example of SAE J1979 §6.9', () => {
+    const [standard] = ownCars() as [Car];
+    const decoder = new ObdDecoder(standard.sets);
+    const { values } = decoder.decode({
+      response: '7E8 10 14 49 02 01 31 47 31\n7E8 21 4A 43 35 34 34 34 52\n7E8 22 37 32 35 32 33 36 37',
+    });
+    expect(values).toEqual({ Vin: '1G1JC5444R7252367' });
+  });
+});
+
 describeShared('answers of real cars', () => {
-  it.each([
-    { named: false, byYear: false },
-    { named: false, byYear: true },
-    { named: true, byYear: false },
-  ])('decode as the collection expects: %o', (options) => {
-    const { total, differ } = compare(options);
+  it.each(ways)('decode as the collection expects: %o', (way) => {
+    const { total, differ } = compare(sharedCars(), way);
     const unexplained = differ.filter((outcome) => !EXCEPTIONS.some(({ holds }) => holds(outcome)));
     expect(unexplained).toEqual([]);
     for (const { cause, holds } of EXCEPTIONS) expect(differ.some(holds), cause).toBe(true);

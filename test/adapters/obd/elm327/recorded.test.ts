@@ -1,24 +1,25 @@
-/** What real cars answered, spoken by the emulated adapter: the driver gives the values that the text gives. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { parse } from 'yaml';
+/** What cars answered, spoken by the emulated adapter: the driver gives the values that the text gives. */
+import { describe, expect, it } from 'vitest';
 import { Elm327 } from '../../../../adapters/obd/elm327/index.ts';
-import { type ObdCommand, ObdDecoder, parseSignalSet } from '../../../../adapters/obd/index.ts';
+import { type ObdCommand, ObdDecoder } from '../../../../adapters/obd/index.ts';
 import type { DiagnosticAddress } from '../../../../adapters/obd/requester.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
+import { type Car, ownCars, sharedCars } from '../../../golden/answers.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
-import { describeShared, sharedData } from '../../../shared.ts';
+import { describeShared } from '../../../shared.ts';
 import { unhex } from './car.ts';
 import { Emulator } from './emulator.ts';
 import { Cable, within } from './lines.ts';
-
-const folder = join(sharedData, 'obd');
 
 /** Services of SAE J1979 are asked of all, as the standard has it; others of the one that the command names. */
 function addressOf(command: ObdCommand): DiagnosticAddress {
   if (command.service <= 0x0a) return { request: 0x7df, extended: false };
   const { receiveAddress, extendedAddress } = command;
+  // ISO 15765-4: 18DA, the target, the source.
+  if (command.header.startsWith('DA') && receiveAddress !== undefined) {
+    const [request, response] = [`18${command.header}F1`, `18DA${receiveAddress}`];
+    return { request: Number.parseInt(request, 16), response: Number.parseInt(response, 16), extended: true };
+  }
   return {
     request: Number.parseInt(command.header, 16),
     extended: false,
@@ -32,21 +33,6 @@ function answerOf(response: string): string {
   return response.split(/^>.*$/m).at(-1)?.trim() ?? '';
 }
 
-function* recorded(repository: string): Iterable<{ readonly id: string; readonly response: string }> {
-  const years = join(folder, repository, 'tests', 'test_cases');
-  for (const year of readdirSync(years)) {
-    const commands = join(years, year, 'commands');
-    if (!existsSync(commands)) continue;
-    for (const file of readdirSync(commands)) {
-      const content = parse(readFileSync(join(commands, file), 'utf8')) as {
-        command_id: string;
-        test_cases: { response: string }[];
-      };
-      for (const { response } of content.test_cases) yield { id: content.command_id, response };
-    }
-  }
-}
-
 function orVigieError<T>(action: () => T): T | VigieError {
   try {
     return action();
@@ -56,55 +42,64 @@ function orVigieError<T>(action: () => T): T | VigieError {
   }
 }
 
-describeShared('recorded answers', () => {
-  const repositories = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'tests', 'test_cases')));
-
-  it.each(repositories)('of %s give the same values by the driver as by the text', async (repository) => {
-    const sets = ['SAEJ1979', repository].map((name) => {
-      const file = join(folder, name, 'signalsets', 'v3', 'default.json');
-      return parseSignalSet(readFileSync(file, 'utf8'), file);
-    });
-    const commands = sets.flatMap((set) => set.commands);
-    const decoder = new ObdDecoder(sets);
-    let spoken = '';
-    const cable = new Cable(new Emulator({ script: () => spoken }));
-    const clock = new VirtualClock();
-    const elm = new Elm327({ open: cable.open, clock, protocol: '6' });
-    let same = 0;
-    const total: string[] = [];
-    for (const { id, response } of recorded(repository)) {
-      const text = answerOf(response);
-      const expected = orVigieError(() => decoder.decode({ command: id, response: text }));
-      const command =
-        commands.find((one) => one.id === id || id.startsWith(`${one.id}|`) || one.id.startsWith(`${id}|`)) ??
-        commands.find(
-          (one) =>
-            id
-              .split('|')[0]
-              ?.endsWith(`.${one.service.toString(16).padStart(2, '0').toUpperCase()}${one.parameter}`) === true,
-        );
-      // A command of a set that is not there cannot be asked for; both ways refuse it.
-      if (command === undefined) {
-        expect(expected).toBeInstanceOf(VigieError);
-        continue;
-      }
-      total.push(id);
-      spoken = text;
-      const hexRequest = command.service.toString(16).padStart(2, '0') + command.parameter;
-      const payload = Uint8Array.from(unhex(hexRequest));
-      const answers = await within(clock, elm.request({ address: addressOf(command), payload }));
-      const actual = orVigieError(() => decoder.decodeAnswers(id, answers));
-      if (expected instanceof VigieError) expect(actual, id).toBeInstanceOf(VigieError);
-      else expect(actual, `${id}: ${text}`).toEqual(expected);
-      same++;
+/** The answers of a car, by its own text and spoken by the emulated adapter. */
+async function speaks({ sets, answers }: Car): Promise<number> {
+  const commands = sets.flatMap((set) => set.commands);
+  const decoder = new ObdDecoder(sets);
+  let spoken = '';
+  const clock = new VirtualClock();
+  const adapter = (protocol: '6' | '7'): Elm327 => {
+    const cable = new Cable(new Emulator({ script: () => spoken, protocol }));
+    return new Elm327({ open: cable.open, clock, protocol });
+  };
+  const adapters = { 11: adapter('6'), 29: adapter('7') };
+  let same = 0;
+  for (const { command: id, response } of answers()) {
+    const text = answerOf(response);
+    const expected = orVigieError(() => decoder.decode({ command: id, response: text }));
+    const command =
+      commands.find((one) => one.id === id || id.startsWith(`${one.id}|`) || one.id.startsWith(`${id}|`)) ??
+      commands.find(
+        (one) =>
+          id.split('|')[0]?.endsWith(`.${one.service.toString(16).padStart(2, '0').toUpperCase()}${one.parameter}`) ===
+          true,
+      );
+    // A command of a set that is not there cannot be asked for; both ways refuse it.
+    if (command === undefined) {
+      expect(expected).toBeInstanceOf(VigieError);
+      continue;
     }
-    expect(same).toBe(total.length);
+    spoken = text;
+    const hexRequest = command.service.toString(16).padStart(2, '0') + command.parameter;
+    const payload = Uint8Array.from(unhex(hexRequest));
+    const address = addressOf(command);
+    const elm = adapters[address.extended ? 29 : 11];
+    const found = await within(clock, elm.request({ address, payload }));
+    const actual = orVigieError(() => decoder.decodeAnswers(id, found));
+    if (expected instanceof VigieError) expect(actual, id).toBeInstanceOf(VigieError);
+    else expect(actual, `${id}: ${text}`).toEqual(expected);
+    same++;
+  }
+  for (const elm of Object.values(adapters)) {
     expect(elm.health().counts['failed']).toBe(0);
     await elm.close();
+  }
+  return same;
+}
+
+describe('answers that are spoken by an adapter', () => {
+  it.each(ownCars())('of $name give the same values by the driver as by the text', async (car) => {
+    expect(await speaks(car)).toBe([...car.answers()].length);
+  });
+});
+
+describeShared('answers of real cars that are spoken by an adapter', () => {
+  it.each(sharedCars())('of $name give the same values by the driver as by the text', async (car) => {
+    expect(await speaks(car)).toBeGreaterThan(0);
   });
 
   it('are more than a handful', () => {
-    const count = repositories.reduce((sum, repository) => sum + [...recorded(repository)].length, 0);
+    const count = sharedCars().reduce((sum, { answers }) => sum + [...answers()].length, 0);
     expect(count).toBeGreaterThan(1000);
   });
 });

@@ -1,17 +1,123 @@
 /**
- * Our table of service 01 against an independent one and the values that it gives for answers of real cars. Its names
- * are its own: a signal of ours is the one with the same parameter and bits.
+ * Our table of service 01 against Annex B of the standard, written a second time as formulae, and, beside the project,
+ * against a table of somebody else and the values that it gives for answers of real cars. Its names are its own: a
+ * signal of ours is the one with the same parameter and bits.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { type ObdCommand, ObdDecoder, type ObdSignal, parseSignalSet } from '../../../../adapters/obd/index.ts';
+import { chance } from '../../../golden/naive-frames.ts';
+import { printed } from '../../../golden/naive-isotp.ts';
 import { describeShared, sharedData } from '../../../shared.ts';
 import { standard } from '../standard.ts';
+import { annexB, flagsOfAnnexB } from './annex-b.ts';
+
+const ours = standard();
+
+/** What the decoder makes of an answer to a parameter of service 01. */
+function decoded(parameter: string, data: readonly number[]): Readonly<Record<string, unknown>> {
+  const payload = [0x41, Number.parseInt(parameter, 16), ...data];
+  return new ObdDecoder([ours]).decode({ response: printed(payload, { header: '7E8', spaces: true }) }).values;
+}
+
+/** Payloads that show a formula: each byte least and most, and by chance. */
+function payloads(length: number, seed: number): number[][] {
+  const next = chance(seed);
+  const filled = (byte: number): number[] => Array.from({ length }, () => byte);
+  return [filled(0), filled(0xff), filled(0x80), ...Array.from({ length: 5 }, () => Array.from({ length }, next))];
+}
+
+const lengthOf = (parameter: string): number => {
+  const command = ours.commands.find((one) => one.parameter === parameter);
+  return Math.max(...(command?.signals ?? []).map(({ format: { bix, len } }) => Math.ceil((bix + len) / 8)));
+};
+
+describe('service 01 beside Annex B of the standard', () => {
+  test.each(Object.entries(annexB))('%s: every number is what its formula gives', (parameter, formulae) => {
+    for (const data of payloads(lengthOf(parameter), Number.parseInt(parameter, 16))) {
+      const values = decoded(parameter, data);
+      for (const [name, formula] of Object.entries(formulae)) {
+        const expected = formula(...data);
+        if (Number.isNaN(expected)) expect(values[name], name).toBeUndefined();
+        else expect(values[name], `${name} of ${data}`).toBeCloseTo(expected, 9);
+      }
+    }
+  });
+
+  test.each(Object.entries(flagsOfAnnexB))('%s: every flag is its bit', (parameter, bytes) => {
+    for (const data of payloads(lengthOf(parameter), Number.parseInt(parameter, 16))) {
+      const values = decoded(parameter, data);
+      for (const [byte, names] of Object.entries(bytes)) {
+        for (const [bit, name] of names.split(' ').entries()) {
+          if (name === '-') continue;
+          const set = Math.floor((data[Number(byte)] as number) / 2 ** bit) % 2;
+          expect(values[name], `${name} of ${data}`).toBe(set);
+        }
+      }
+    }
+  });
+
+  test('every number of the set has a formula', () => {
+    const without = ours.commands.flatMap(({ parameter, signals }) =>
+      signals
+        .filter(({ id, format: { len, map } }) => len > 1 && map === undefined && annexB[parameter]?.[id] === undefined)
+        .map(({ id }) => `${parameter} ${id}`),
+    );
+    expect(without).toEqual([]);
+    expect(Object.values(annexB).flatMap(Object.keys).length).toBeGreaterThan(280);
+  });
+
+  // Annex B gives least and most of each; the rest is worked out from its scaling.
+  test.each([
+    ['04', [0xff], { EngineLoad: 100 }],
+    ['05', [0x00], { CoolantTemperature: -40 }],
+    ['05', [0x7b], { CoolantTemperature: 83 }],
+    ['06', [0x00], { ShortFuelTrim1: -100 }],
+    ['06', [0x80], { ShortFuelTrim1: 0 }],
+    ['06', [0xff], { ShortFuelTrim1: 99.21875 }],
+    ['0A', [0xff], { FuelPressure: 765 }],
+    ['0C', [0x1a, 0xf8], { EngineSpeed: 1726, EngineRunning: 1 }],
+    ['0C', [0xff, 0xff], { EngineSpeed: 16_383.75, EngineRunning: 1 }],
+    ['0C', [0x00, 0x00], { EngineSpeed: 0, EngineRunning: 0 }],
+    ['0D', [0xff], { VehicleSpeed: 255 }],
+    ['0E', [0x00], { IgnitionAdvance: -64 }],
+    ['0E', [0xff], { IgnitionAdvance: 63.5 }],
+    ['10', [0xff, 0xff], { AirFlow: 655.35 }],
+    ['14', [0xff, 0x00], { OxygenVoltage11: 1.275, OxygenTrim11: -100 }],
+    ['14', [0x5a, 0xff], { OxygenVoltage11: 0.45 }],
+    ['1F', [0x0e, 0x10], { RunTime: 3600 }],
+    ['23', [0xff, 0xff], { FuelRailPressure: 655_350 }],
+    ['32', [0x80, 0x00], { EvaporativePressure: -8192 }],
+    ['32', [0x7f, 0xff], { EvaporativePressure: 8191.75 }],
+    ['33', [0x65], { BarometricPressure: 101 }],
+    ['34', [0x80, 0x00, 0x80, 0x00], { LambdaCurrent11Ratio: 1, LambdaCurrent11: 0 }],
+    ['3C', [0xff, 0xff], { CatalystTemperature11: 6513.5 }],
+    ['42', [0x30, 0xd4], { ModuleVoltage: 12.5 }],
+    ['44', [0x80, 0x00], { CommandedRatio: 1 }],
+    ['5C', [0xff], { OilTemperature: 215 }],
+    ['5D', [0x69, 0x00], { InjectionTiming: 0 }],
+    ['5E', [0x01, 0x90], { FuelRate: 20 }],
+    ['61', [0x00], { TorqueDemanded: -125 }],
+    ['A6', [0x00, 0x01, 0xe2, 0x40], { Odometer: 12_345.6 }],
+  ] as const)('%s %j is %j', (parameter, data, expected) => {
+    expect({ ...decoded(parameter, data) }).toEqual(expected);
+  });
+
+  // §B.2 (fuel system), §B.5 (secondary air), Annex B table of fuel types.
+  test.each([
+    ['03', [0x02, 0x00], 'FuelSystem1'],
+    ['12', [0x01], 'SecondaryAir'],
+    ['51', [0x04], 'FuelType'],
+  ] as const)('%s %j has the name of its state: %s', (parameter, data, name) => {
+    const found = decoded(parameter, data)[name];
+    const states = { FuelSystem1: /CLOSED/, SecondaryAir: /UPSTREAM/, FuelType: /DIESEL/ };
+    expect(found).toMatch(states[name]);
+  });
+});
 
 const folder = join(sharedData, 'obd');
-const ours = standard();
 
 interface Pair {
   readonly command: ObdCommand;
