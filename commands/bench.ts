@@ -10,9 +10,9 @@ import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { configurationDefaults } from '../config/defaults.ts';
-import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
+import { BenchReport } from './bench-report.ts';
 import { startCar } from './car.ts';
 import { makeDirectory } from './directory.ts';
 import { programName } from './program-name.ts';
@@ -25,6 +25,9 @@ import { loadVehicle } from './vehicle.ts';
 const BENCH_VIN = 'VF3VGEBENCH000001';
 const STANDARD_PORT = 1883;
 const STANDARD_HTTP = 8080;
+/** When the bench first tells how the car is, and how often, ms. */
+const FIRST_REPORT = 10_000;
+const REPORT_EVERY = 30_000;
 
 interface Options {
   readonly data: string;
@@ -41,7 +44,8 @@ export function benchCommand(): Command {
     .summary('the whole rig on one machine: simulated car, broker, agent')
     .description(
       `Runs a simulated car at CAN level (it drives a loop in Paris, charges, opens doors), an embedded MQTT broker and \
-the agent, and prints what is published, where, and what to try. Ctrl-C ends it; records stay for the next start.`,
+the agent, and prints what is published, where, what to try, and what happens in the car. Ctrl-C ends it; records stay \
+for the next start.`,
     )
     .option('--data <dir>', 'directory of records and keys', benchDirectory)
     .option('--vin <vin>', 'the car’s identification number', BENCH_VIN)
@@ -71,8 +75,12 @@ async function bench(options: Options): Promise<void> {
   const url = options.broker ?? (broker?.url as string);
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
   const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario: options.scenario });
-  const told = new Set<string>();
+  const free = options.http !== undefined || (await isFree(STANDARD_HTTP));
   const signalled = untilSignal();
+  const report = new BenchReport(
+    () => clock.now(),
+    (line) => process.stdout.write(`${line}\n`),
+  );
   const car = await startCar({
     vin,
     vehicle,
@@ -87,14 +95,10 @@ async function bench(options: Options): Promise<void> {
     // On a bench somebody watches.
     batch: 2_000,
     notificationChannels: callbackChannels({ networks: ['127.0.0.0/8', '::1'], plain: true, now: () => clock.now() }),
-    http: { local: true, port: options.http ?? (await freePort(STANDARD_HTTP)) },
+    http: { local: true, port: options.http ?? (free ? STANDARD_HTTP : 0) },
     log,
     clock,
-    published: (topic, bytes) => {
-      if (told.has(topic)) return;
-      told.add(topic);
-      process.stdout.write(`published ${topic} (${counted(bytes, 'byte')} of CBOR)\n`);
-    },
+    published: (topic, payload) => report.published(topic, payload),
   });
   const rig: Rig = { vin, broker: url, keys };
   try {
@@ -102,15 +106,20 @@ async function bench(options: Options): Promise<void> {
   } catch (error) {
     log.error('watch and send need --broker: the rig could not be written down', { error: (error as Error).message });
   }
-  introduce(rig, options, broker !== undefined, car.interface?.url ?? '');
+  const interfaceUrl = car.interface?.url ?? '';
+  if (!free) sayElsewhere(STANDARD_HTTP, 'HTTP interface', interfaceUrl, '--http');
+  introduce(rig, options, broker !== undefined, interfaceUrl);
 
   // A real car does not forget its odometer when the agent is killed.
   const remember = (): void => {
     memory.write({ car: simulation.state() }).catch((error: Error) => log.warn('bench', { error: error.message }));
   };
   const remembering = setInterval(remember, 5_000);
+  const first = setTimeout(() => report.tell(car.agent), FIRST_REPORT);
+  const reporting = setInterval(() => report.tell(car.agent), REPORT_EVERY);
   await signalled;
-  clearInterval(remembering);
+  clearTimeout(first);
+  for (const timer of [remembering, reporting]) clearInterval(timer);
   process.stdout.write('stopping\n');
   await car.stop();
   await memory.write({ car: simulation.state() });
@@ -131,16 +140,16 @@ Ctrl-C ends the bench.
 `);
 }
 
-/** This port, or 0 for any when somebody has it. */
-function freePort(port: number): Promise<number> {
+/** Whether no other program listens on this port. */
+function isFree(port: number): Promise<boolean> {
   const probe = createServer();
   return new Promise((resolve) => {
-    probe.once('error', () => resolve(0));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)));
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
 
-/** On the standard port when nobody else is there and none was asked for; the introduction says which it became. */
+/** On the standard port, unless another one is asked for; on any free one where another program has the standard port. */
 async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
   const broker = new EmbeddedBroker({ port: asked ?? STANDARD_PORT });
   try {
@@ -149,9 +158,16 @@ async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
   } catch (error) {
     if (asked !== undefined || !(error instanceof VigieError)) throw error;
   }
-  const anywhere = new EmbeddedBroker({ port: 0 });
-  await anywhere.start();
-  return anywhere;
+  const elsewhere = new EmbeddedBroker({ port: 0 });
+  await elsewhere.start();
+  sayElsewhere(STANDARD_PORT, 'broker', elsewhere.url, '--port');
+  return elsewhere;
+}
+
+function sayElsewhere(standard: number, what: string, url: string, option: string): void {
+  process.stderr.write(
+    `vigie: another program uses port ${standard}: the ${what} is at ${url} (${option} chooses a port)\n`,
+  );
 }
 
 function port(text: string): number {

@@ -64,7 +64,7 @@ export interface CarOptions extends Ways {
   readonly monitors?: readonly GivenMonitor[];
   readonly service?: CarService;
   /** Called with each message the broker has acknowledged. */
-  readonly published?: (topic: string, bytes: number) => void;
+  readonly published?: (topic: string, payload: Uint8Array) => void;
 }
 
 export interface Car {
@@ -143,7 +143,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
         },
         publish: async (message) => {
           await link.publish(message);
-          options.published?.(message.topic, message.payload.byteLength);
+          options.published?.(message.topic, message.payload);
         },
       },
       actuator: actuation.actuator,

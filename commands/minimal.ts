@@ -69,7 +69,7 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
         },
         publish: async (message) => {
           await link.publish(message);
-          service.published(message.topic, message.payload.byteLength);
+          service.published(message.topic, message.payload);
         },
       },
     },

@@ -272,8 +272,8 @@ export class Service implements CarService {
   }
 
   /** The broker acknowledged a message: it was reached. */
-  readonly published = (_topic: string, bytes: number): void => {
-    this.health.published(bytes);
+  readonly published = (_topic: string, payload: Uint8Array): void => {
+    this.health.published(payload.byteLength);
     if (this.#reached) return;
     this.#reached = true;
     this.#options.configurations.reached().catch((error: Error) => {

@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -58,6 +59,11 @@ describe('the bench', () => {
     expect(second.status).toBe(0);
   });
 
+  test('goes on to tell how the car is and what becomes of commands', async () => {
+    await bench.says(/^\d\d:\d\d:\d\d the car stands, ignition \w+, .*; \d+ messages published$/m);
+    await bench.says(/^\d\d:\d\d:\d\d command Doors: Success$/m);
+  });
+
   test('a key that has no right to it is refused, and one the car does not know gets no answer', async () => {
     await vigie('keys', 'make', 'horn', '--kinds', 'Horn', '--dir', join(data, 'other'));
     const unknown = await vigie(
@@ -112,6 +118,29 @@ describe('the bench', () => {
     expect(await bench.end('SIGTERM'), bench.output).toBe(0);
   });
 });
+
+test('a bench whose standard ports another program uses says which it uses instead', async () => {
+  const taken = await Promise.all([1883, 8080].map(occupy));
+  const data = folder();
+  const bench = new VigieProcess(['bench', '--data', data, '--scenario', 'parked']);
+  await bench.says('Ctrl-C ends the bench.');
+  const { output } = bench;
+  expect(output).toMatch(
+    /^vigie: another program uses port 1883: the broker is at mqtt:\/\/127\.0\.0\.1:\d+ .*--port/m,
+  );
+  expect(output).toMatch(
+    /^vigie: another program uses port 8080: the HTTP interface is at http:\/\/127\.0\.0\.1:\d+ .*--http/m,
+  );
+  expect(await bench.end('SIGINT'), bench.output).toBe(0);
+  for (const server of taken) server.close();
+});
+
+/** Takes a port of this machine, unless another program has it. */
+async function occupy(port: number): Promise<Server> {
+  const server = createServer();
+  await new Promise((resolve) => server.once('listening', resolve).once('error', resolve).listen(port, '127.0.0.1'));
+  return server;
+}
 
 describe('run', () => {
   /** The small car with frames from standard input. */

@@ -1,0 +1,89 @@
+/** What the bench tells of itself, from the messages that the broker has acknowledged. */
+import { beforeEach, expect, test } from 'vitest';
+import { BenchReport } from '../../commands/bench-report.ts';
+import { encodeMessage } from '../../protocol/cbor/message.ts';
+import type { BodyKind } from '../../protocol/schema/message.ts';
+import { upTopic } from '../../protocol/topics.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const NOON = Date.UTC(2026, 0, 1, 12, 0, 5);
+const id = (last: number) => `00000000-0000-4000-8000-${String(last).padStart(12, '0')}`;
+let lines: string[];
+let report: BenchReport;
+let seq: number;
+beforeEach(() => {
+  lines = [];
+  seq = 0;
+  report = new BenchReport(
+    () => NOON,
+    (line) => lines.push(line),
+  );
+});
+
+const publish = (kind: BodyKind, body: object): void =>
+  report.published(
+    upTopic(VIN, kind),
+    encodeMessage({ version: 1, kind, seq: seq++, boot: 1, at: NOON, clock: 'ntp', body }),
+  );
+/** Without those of the first message of a topic. */
+const events = () => lines.filter((line) => !line.startsWith('published'));
+
+test('the first message of each topic is told with its size', () => {
+  for (const active of [true, false]) {
+    publish('alert', { id: id(1), createdAt: NOON, active, type: 'FuelLevelLow', startedAt: NOON });
+  }
+  expect(lines.filter((line) => line.startsWith('published'))).toEqual([
+    expect.stringMatching(/^published vigie\/1\/VF3VGEBENCH000001\/up\/alert \(\d+ bytes of CBOR\)$/),
+  ]);
+});
+
+test('a trip is told when it begins and when it has ended, however often it is published', () => {
+  const trip = { id: id(2), createdAt: NOON, startedAt: NOON };
+  publish('trip', { ...trip, done: false });
+  publish('trip', { ...trip, done: false, distance: 0.4, duration: 60 });
+  publish('trip', { ...trip, done: true, distance: 1.6, duration: 142 });
+  expect(events()).toEqual(['12:00:05 trip began', '12:00:05 trip ended: 1.6 km in 142 s']);
+});
+
+test('the states of a command are told with the cause of a failure', () => {
+  const remote = { remoteActionId: 'a', type: 'Doors' };
+  publish('remote', { ...remote, status: 'Accepted' });
+  publish('remote', { ...remote, status: 'Failed', failureCause: 'VehicleInUse' });
+  expect(events()).toEqual(['12:00:05 command Doors: Accepted', '12:00:05 command Doors: Failed (VehicleInUse)']);
+});
+
+test('an alert and a theft are told when they begin and end', () => {
+  for (const still of [true, false]) {
+    publish('alert', { id: id(3), createdAt: NOON, active: still, type: 'FuelLevelLow', startedAt: NOON });
+    publish('stolen', { id: id(4), createdAt: NOON, state: still, startedAt: NOON });
+  }
+  expect(events()).toEqual([
+    '12:00:05 alert FuelLevelLow began',
+    '12:00:05 the car counts as stolen',
+    '12:00:05 alert FuelLevelLow ended',
+    '12:00:05 the car no longer counts as stolen',
+  ]);
+});
+
+test('how the car is and what was published', () => {
+  const status = {
+    contents: () => ({
+      kinetic: { createdAt: NOON, speed: 57.4 },
+      ignition: { createdAt: NOON, type: 'Start' as const },
+      doorsState: { createdAt: NOON, lockedStates: ['Locked' as const] },
+    }),
+  };
+  publish('alert', { id: id(5), createdAt: NOON, active: true, type: 'FuelLevelLow', startedAt: NOON });
+  lines = [];
+  report.tell({ status, waiting: 0 });
+  expect(lines).toEqual(['12:00:05 the car drives at 57 km/h, ignition Start, doors Locked; 1 message published']);
+});
+
+test('that the broker acknowledges nothing', () => {
+  const status = { contents: () => ({}) };
+  publish('alert', { id: id(6), createdAt: NOON, active: true, type: 'FuelLevelLow', startedAt: NOON });
+  report.tell({ status, waiting: 1 });
+  lines = [];
+  report.tell({ status, waiting: 7 });
+  expect(lines).toEqual(['12:00:05 the car stands; the broker acknowledges nothing, 7 messages wait for it']);
+});
