@@ -131,29 +131,70 @@ function whole(piece: Uint8Array): boolean {
   }
 }
 
-describeShared('replay of a real log', () => {
-  test('shows the belts changing while the car stands still, and the same bytes twice', async () => {
-    const profile = car.file(
-      'honda.yaml',
-      `profile: 1
-name: honda
-buses: [{ name: f, dbc: [${join(sharedData, 'dbc/opendbc/honda_common.repaired.dbc')}] }]
+const profileOf = (dbc: string): string => `profile: 1
+name: belted
+buses: [{ name: f, dbc: [${dbc}] }]
 status:
   safety.beltStatus.Driver.belt: { signal: SEATBELT_STATUS.SEATBELT_DRIVER_LATCHED, map: { 0: Omission, 1: Normal } }
   safety.beltStatus.Passenger.belt: { signal: SEATBELT_STATUS.SEATBELT_PASS_LATCHED, map: { 0: Omission, 1: Normal } }
   kinetic.speed: { signal: ENGINE_DATA.XMISSION_SPEED, timeout: 5s }
-`,
-    );
-    const log = join(sharedData, 'canlogs/icsim/sample-can.log');
-    const first = await vigie('replay', log, '--profile', profile);
-    const second = await vigie('replay', log, '--profile', profile);
-    expect(first.status, first.stderr).toBe(0);
-    expect(second.stdout).toBe(first.stdout);
-    const series = linesOf(first.stdout)
-      .filter(({ topic }) => topic.endsWith('/up/telemetry'))
-      .flatMap(({ body }) => body['series'] as { path: string; values: unknown[] }[]);
-    const values = (path: string) => new Set(series.filter((one) => one.path === path).flatMap((one) => one.values));
-    expect(values('safety.beltStatus.Driver.belt')).toEqual(new Set(['Omission', 'Normal']));
-    expect(values('kinetic.speed')).toEqual(new Set([0]));
+`;
+
+/** A replay shows the belts changing while the car stands still, and the same bytes twice. */
+async function showsTheBelts(log: string, dbc: string): Promise<void> {
+  const profile = car.file('belted.yaml', profileOf(dbc));
+  const first = await vigie('replay', log, '--profile', profile);
+  const second = await vigie('replay', log, '--profile', profile);
+  expect(first.status, first.stderr).toBe(0);
+  expect(second.stdout).toBe(first.stdout);
+  const series = linesOf(first.stdout)
+    .filter(({ topic }) => topic.endsWith('/up/telemetry'))
+    .flatMap(({ body }) => body['series'] as { path: string; values: unknown[] }[]);
+  const values = (path: string) => new Set(series.filter((one) => one.path === path).flatMap((one) => one.values));
+  expect(values('safety.beltStatus.Driver.belt')).toEqual(new Set(['Omission', 'Normal']));
+  expect(values('kinetic.speed')).toEqual(new Set([0]));
+}
+
+describe('replay of a log in which a belt is fastened and loosened', () => {
+  /** Both messages with a counter and other bits that change, as a car sends them; a belt every ten seconds. */
+  const network = `VERSION ""
+
+NS_ :
+
+BS_:
+
+BU_: CAR
+
+BO_ 344 ENGINE_DATA: 8 CAR
+ SG_ XMISSION_SPEED : 7|16@0+ (0.01,0) [0|250] "km/h" CAR
+ SG_ ENGINE_RPM : 23|16@0+ (1,0) [0|15000] "rpm" CAR
+ SG_ COUNTER : 61|2@0+ (1,0) [0|3] "" CAR
+
+BO_ 773 SEATBELT_STATUS: 7 CAR
+ SG_ SEATBELT_DRIVER_LATCHED : 13|1@0+ (1,0) [0|1] "" CAR
+ SG_ SEATBELT_PASS_LATCHED : 14|1@0+ (1,0) [0|1] "" CAR
+ SG_ COUNTER : 53|2@0+ (1,0) [0|3] "" CAR
+`;
+  const drive = Array.from({ length: 600 }, (_, index) => {
+    const at = (1_700_000_000 + index / 10).toFixed(6);
+    const rpm = (800 + (index % 13)).toString(16).padStart(4, '0');
+    const counter = ((index % 4) << 4).toString(16).padStart(2, '0');
+    const latched = Math.floor(index / 100) % 2 === 1 ? '20' : '00';
+    return [
+      `(${at}) can0 158#0000${rpm}000000${counter}`,
+      ...(index % 5 === 0 ? [`(${at}) can0 305#00${latched}00000000${counter}`] : []),
+      `(${at}) can0 7FF#00`,
+    ].join('\n');
+  }).join('\n');
+
+  test('shows the belts changing while the car stands still, and the same bytes twice', async () => {
+    await showsTheBelts(car.file('belted.log', `${drive}\n`), car.file('belted.dbc', network));
+  });
+});
+
+describeShared('replay of a real log', () => {
+  test('shows the belts changing while the car stands still, and the same bytes twice', async () => {
+    const dbc = join(sharedData, 'dbc/opendbc/honda_common.repaired.dbc');
+    await showsTheBelts(join(sharedData, 'canlogs/icsim/sample-can.log'), dbc);
   });
 });

@@ -1,12 +1,17 @@
-/** The bits of the shipped AEE2010 profile are those that the shared descriptions of these cars have. */
+/**
+ * The bits of the shipped AEE2010 profile are those that are known of these cars, and those that the descriptions beside
+ * the project have.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Database, DbcDecoder, parseDbc, type WantedSignal } from '../../../adapters/can/dbc/index.ts';
 import { batchOf, bytes, Recorder } from '../../adapters/can/dbc/frames.ts';
+import { chance } from '../../golden/naive-frames.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 import { BUSES, description, signalsOf } from './psa.ts';
+import { bitsOf, psaPlaces } from './psa-places.ts';
 
 /** Own signal to the signal of the shared description of the same car. */
 const sameBits: Readonly<Record<string, string>> = {
@@ -70,12 +75,56 @@ interface CollectedSignal {
   readonly offset?: number | null;
 }
 
-/** `7.1-7.0` counts bytes from 1 and names the first and the last bit, the highest first. */
-const bitsOf = (text: string): number[] =>
-  text.split('-').map((place) => {
-    const [byte, bit] = place.split('.').map(Number) as [number, number];
-    return (byte - 1) * 8 + 7 - bit;
+describe('the bits of the profile', () => {
+  test('every signal lies where it is known to lie, and has the scale that is known', () => {
+    const described = BUSES.flatMap((bus) =>
+      description(bus).messages.flatMap(({ id, symbol, signals }) =>
+        signals.map(({ symbol: signal, byteOrder, type, start, length, factor, offset }) => {
+          const first = (start & ~7) + 7 - (start & 7);
+          return [`${symbol}.${signal}`, { id, byteOrder, type, first, length, factor, offset }] as const;
+        }),
+      ),
+    );
+    const known = Object.entries(psaPlaces).map(([name, { id, bits, factor, offset }]) => {
+      const [first, last] = bitsOf(bits);
+      return [
+        name,
+        { id, byteOrder: 'big', type: 'unsigned', first, length: last - first + 1, factor, offset },
+      ] as const;
+    });
+    expect(new Map(described)).toEqual(new Map(known));
   });
+
+  test.each(BUSES)('%s: the values of any frame are those that its bits say', (bus) => {
+    const database = description(bus);
+    const names = signalsOf(database);
+    const decoder = new DbcDecoder(names.map(wanted), [{ database }], ['can']);
+    expect(decoder.problems).toEqual([]);
+    const next = chance(names.length);
+    const seen = new Map(names.map((name) => [name, new Set<number>()]));
+    const recorder = new Recorder();
+    for (const { id, length } of database.messages) {
+      for (let run = 0; run < 40; run++) {
+        const data = Uint8Array.from({ length }, next);
+        const text = Array.from(data, (byte) => byte.toString(2).padStart(8, '0')).join('');
+        decoder.decode(batchOf([{ id, data }]), recorder);
+        const found = new Map<string | undefined, { readonly value: number; readonly raw: number }>();
+        for (const one of recorder.deliveries.splice(0)) if ('signal' in one) found.set(names[one.signal], one);
+        const told = names.filter((name) => psaPlaces[name]?.id === id);
+        expect([...found.keys()].sort()).toEqual([...told].sort());
+        for (const name of told) {
+          const { bits, factor, offset } = psaPlaces[name]!;
+          const [from, to] = bitsOf(bits);
+          const raw = Number.parseInt(text.slice(from, to + 1), 2);
+          expect(found.get(name)?.raw, `${name} of ${text}`).toBe(raw);
+          expect(found.get(name)?.value, `${name} of ${text}`).toBeCloseTo(raw * factor + offset, 9);
+          seen.get(name)?.add(raw);
+        }
+      }
+    }
+    for (const [name, raws] of seen) expect(raws.size, name).toBeGreaterThanOrEqual(2);
+  });
+});
 
 describeShared('the descriptions of others', () => {
   test('every signal of the profile is compared with one of them, or known not to be', () => {
@@ -127,8 +176,8 @@ describeShared('the descriptions of others', () => {
       const path = join(sharedData, 'psa-re/buses/AEE2004.full', `${file}.yml`);
       const frame = parse(readFileSync(path, 'utf8')) as { id: number; signals: Record<string, CollectedSignal> };
       const { message, signal } = signals.get(name)!;
-      const from = bitsOf(frame.signals[first]!.bits)[0]!;
-      const to = bitsOf(frame.signals[last]!.bits).at(-1)!;
+      const [from] = bitsOf(frame.signals[first]!.bits);
+      const [, to] = bitsOf(frame.signals[last]!.bits);
       const { resolution, offset } = frame.signals[first]!;
       expect(message.id, name).toBe(frame.id);
       expect(signal.byteOrder, name).toBe('big');
