@@ -1,9 +1,11 @@
-/** Recorded drives through adapter, polling and agent, with the profile that is shipped for any car. */
+/** Drives through adapter, polling and agent, with the profile that is shipped for any car. */
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { recordingDefaults, type TelemetryRule } from '../../protocol/recording.ts';
-import { describeShared } from '../shared.ts';
-import { RecordedDrive, recordedDrives } from './recording.ts';
+import { describeShared, sharedData } from '../shared.ts';
+import { folderOfDrives } from './generated.ts';
+import { drivesIn, RecordedDrive } from './recording.ts';
 import { Rig } from './rig.ts';
 import { Comparison, DELIVERY, GRID, type Quantity, quantities } from './telemetry.ts';
 
@@ -38,15 +40,16 @@ function tripsOf(drive: RecordedDrive): Expected[] {
     .filter(({ km }) => km >= 0.02);
 }
 
-describeShared('recorded drives, asked for by an ELM327', () => {
+/** What is true of any drive that an ELM327 asks for. */
+function areAskedFor(paths: readonly string[]): void {
   const vehicle = loadVehicle('generic-obd2');
   const polls = vehicle.profile.buses.find(({ obd }) => obd !== undefined)?.obd?.signals ?? {};
   const rules = vehicle.profile.telemetry as Readonly<Record<string, TelemetryRule>>;
   const ruleOf = (path: string): TelemetryRule => rules[path] ?? (rules['default'] as TelemetryRule);
   const engine = quantities.find(({ column }) => column === 'rpm') as Quantity;
 
-  describe.each(recordedDrives())('%s', (name) => {
-    const drive = new RecordedDrive(name);
+  describe.each(paths.map((path) => ({ name: basename(path), path })))('$name', ({ path: recording }) => {
+    const drive = new RecordedDrive(recording);
     let rig: Rig;
     beforeAll(async () => {
       rig = new Rig({ vehicle, drive });
@@ -127,8 +130,8 @@ describeShared('recorded drives, asked for by an ELM327', () => {
     });
   });
 
-  const shortest = recordedDrives()
-    .map((name) => new RecordedDrive(name))
+  const shortest = paths
+    .map((path) => new RecordedDrive(path))
     .reduce((least, drive) => (drive.end < least.end ? drive : least));
 
   test('a car that falls silent as soon as its engine stops ends its trip there', async () => {
@@ -153,4 +156,7 @@ describeShared('recorded drives, asked for by an ELM327', () => {
     expect(trip?.startMileage).toBeCloseTo(41_270, 0);
     expect(Math.abs((trip?.distance ?? 0) / shortest.km(shortest.end) - 1)).toBeLessThan(0.01);
   });
-});
+}
+
+describe('drives that are made up, asked for by an ELM327', () => areAskedFor(drivesIn(folderOfDrives())));
+describeShared('recorded drives, asked for by an ELM327', () => areAskedFor(drivesIn(join(sharedData, 'drives'))));

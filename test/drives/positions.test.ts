@@ -1,11 +1,13 @@
-/** A recorded drive on a way of its own, with a receiver beside the adapter. */
+/** A drive on a way of its own, with a receiver beside the adapter. */
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { GnssSource } from '../../adapters/gnss/index.ts';
 import { recordingDefaults } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
-import { describeShared } from '../shared.ts';
+import { describeShared, sharedData } from '../shared.ts';
+import { folderOfDrives } from './generated.ts';
 import { ReceiverLine } from './line.ts';
-import { RecordedDrive, recordedDrives } from './recording.ts';
+import { drivesIn, RecordedDrive } from './recording.ts';
 import { Rig } from './rig.ts';
 import { vehicleWithReceiver } from './sky.ts';
 import { aside, fix, moved, offset, type Place, Way } from './way.ts';
@@ -26,11 +28,11 @@ interface Fix {
   readonly stands: boolean;
 }
 
-describeShared('recorded drives on a way', () => {
+function goOnAWay(paths: readonly string[]): void {
   const vehicle = vehicleWithReceiver();
   const { error } = vehicle.profile.waypoints;
-  const byLength = recordedDrives()
-    .map((name) => ({ name, drive: new RecordedDrive(name) }))
+  const byLength = paths
+    .map((path) => ({ name: basename(path), drive: new RecordedDrive(path) }))
     .sort((a, b) => a.drive.end - b.drive.end);
   const chosen = [
     { ...byLength[0], odometer: false },
@@ -119,4 +121,7 @@ describeShared('recorded drives on a way', () => {
       }
     });
   });
-});
+}
+
+describe('drives that are made up on a way', () => goOnAWay(drivesIn(folderOfDrives())));
+describeShared('recorded drives on a way', () => goOnAWay(drivesIn(join(sharedData, 'drives'))));

@@ -1,15 +1,13 @@
 /** Drives that were recorded over OBD: a column per value, a row per second. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sharedData } from '../shared.ts';
 
-const folder = join(sharedData, 'drives');
-
-/** File names of all recorded drives. */
-export function recordedDrives(): string[] {
+/** Paths of the recordings in a folder. */
+export function drivesIn(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.csv'))
-    .sort();
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /** Columns by the begin of their title. */
@@ -34,15 +32,15 @@ export class RecordedDrive {
   /** Km driven by each second. */
   readonly #way: readonly number[];
 
-  constructor(name: string) {
-    const [head = '', ...lines] = readFileSync(join(folder, name), 'utf8').trim().split('\n');
+  constructor(path: string) {
+    const [head = '', ...lines] = readFileSync(path, 'utf8').trim().split('\n');
     const names = head.split(',').map((title) => title.trim());
     const rows = lines.map((line) => line.split(',').map(Number));
     this.#columns = new Map(
       (Object.keys(titles) as Column[]).map((column) => {
         const index = names.findIndex((title) => title.startsWith(titles[column]));
         const values = rows.map((row) => row[index] ?? Number.NaN);
-        if (values.length === 0 || values.some(Number.isNaN)) throw new Error(`${name} has no ${titles[column]}`);
+        if (values.length === 0 || values.some(Number.isNaN)) throw new Error(`${path} has no ${titles[column]}`);
         return [column, values];
       }),
     );

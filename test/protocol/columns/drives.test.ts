@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import { type Reading, readingsFromTelemetry, telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
 import { batchesOf, readDrives, readingsOf } from '../../../scripts/benchmark/drives.ts';
+import { folderOfDrives } from '../../drives/generated.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 import { readingsOf as naiveReadings } from './naive.ts';
 
@@ -20,8 +21,8 @@ function perReading(batches: readonly (readonly Reading[])[]): number {
   return bytes / count;
 }
 
-describeShared('real drives, times with jitter of their own', () => {
-  const drives = readDrives(join(sharedData, 'drives'));
+function areSmall(folder: string): void {
+  const drives = readDrives(folder);
 
   test.each([
     { onChange: false, size: 200, target: 2 },
@@ -54,4 +55,7 @@ describeShared('real drives, times with jitter of their own', () => {
       }
     }
   });
-});
+}
+
+describe('drives that are made up, times with jitter of their own', () => areSmall(folderOfDrives()));
+describeShared('real drives, times with jitter of their own', () => areSmall(join(sharedData, 'drives')));

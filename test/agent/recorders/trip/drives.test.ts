@@ -1,36 +1,26 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { quantise } from '../../../../agent/target.ts';
 import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
+import { folderOfDrives } from '../../../drives/generated.ts';
+import { type Column, drivesIn, RecordedDrive } from '../../../drives/recording.ts';
 import { describeShared, sharedData } from '../../../shared.ts';
 import { MINUTE, Rig, type Says, SECOND, T } from './rig.ts';
-
-/** A drive as it was recorded once a second: km/h and rpm. */
-function recorded(name: string): { speed: number[]; engine: number[] } {
-  const lines = readFileSync(join(sharedData, 'drives', name), 'utf8')
-    .trim()
-    .split('\n');
-  const head = (lines[0] ?? '').split(',').map((title) => title.trim());
-  const column = (title: string): number[] => {
-    const index = head.findIndex((one) => one.startsWith(title));
-    return lines.slice(1).map((line) => Number(line.split(',')[index]));
-  };
-  return { speed: column('VEHICLE_SPEED'), engine: column('ENGINE_RPM') };
-}
 
 /** Km, by trapezoids. */
 function integral(speed: readonly number[]): number {
   return speed.slice(1).reduce((sum, value, index) => sum + (value + (speed[index] ?? 0)) / 7200, 0);
 }
 
-describeShared('recorded drives', () => {
-  const names = readdirSync(join(sharedData, 'drives')).filter((name) => name.endsWith('.csv'));
+/** The way of a trip is that of the recording, however the ticks lie. */
+function areMeasured(paths: readonly string[]): void {
+  const drives = paths.map((path) => ({ name: basename(path), drive: new RecordedDrive(path) }));
 
-  test.each(names.flatMap((name) => [1000, 300, 777].map((offset) => [name, offset] as const)))(
-    '%s, ticks %d ms behind the readings: within a hundredth of the integral of speed',
-    (name, offset) => {
-      const { speed, engine } = recorded(name);
+  test.each(drives.flatMap((one) => [1000, 300, 777].map((offset) => ({ ...one, offset }))))(
+    '$name, ticks $offset ms behind the readings: within a hundredth of the integral of speed',
+    ({ drive, offset }) => {
+      const column = (name: Column) => Array.from({ length: drive.end + 1 }, (_, second) => drive.row(name, second));
+      const [speed, engine] = [column('speed'), column('rpm')];
       const rig = new Rig(undefined);
       const says = (index: number): Says => ({
         'kinetic.speed': quantise(slotByPath.get('kinetic.speed') as Slot, speed[index] as number),
@@ -52,4 +42,7 @@ describeShared('recorded drives', () => {
       }
     },
   );
-});
+}
+
+describe('drives that are made up', () => areMeasured(drivesIn(folderOfDrives())));
+describeShared('recorded drives', () => areMeasured(drivesIn(join(sharedData, 'drives'))));
