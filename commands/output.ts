@@ -84,8 +84,9 @@ export async function progressBar(total: number, printed = true): Promise<Progre
   if (!process.stderr.isTTY || total === 0 || (printed && !goesIntoFile())) {
     return { update: () => undefined, stop: () => undefined };
   }
-  const { SingleBar } = await import('cli-progress');
-  const bar = new SingleBar({
+  // A module in CommonJS: bundled it has nothing but its default export.
+  const { default: progress } = await import('cli-progress');
+  const bar = new progress.SingleBar({
     format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
     stream: process.stderr,
     // Ctrl-C ends the program where it stands: the terminal must not need mending then.

@@ -3,7 +3,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
@@ -11,10 +10,10 @@ import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { openCommand } from '../../protocol/command.ts';
 import { downTopic, presenceTopic, upTopic } from '../../protocol/topics.ts';
 import { AedesRig } from '../rig/aedes.ts';
+import { program } from '../rig/bench.ts';
 import { describePeer } from '../rig/peers.ts';
 import { smallCar } from './small-car.ts';
 
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 let car: ReturnType<typeof smallCar>;
 beforeAll(() => {
   car = smallCar();
@@ -24,7 +23,7 @@ afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 describePeer('script', 'on a terminal', () => {
   /** What a terminal gets that runs `vigie` with these words, through a shell. */
   const shown = (words: string): string => {
-    const command = words.replaceAll('vigie', `'${process.execPath}' '${main}'`);
+    const command = words.replaceAll('vigie', `'${process.execPath}' '${program}'`);
     return execFileSync('script', ['-qec', `cd '${car.folder}' && ${command}`, '/dev/null'], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -70,7 +69,7 @@ describe('in a pipe whose reader has left', () => {
 
   /** Starts `vigie` with a standard output that nobody reads. */
   const unread = (...args: string[]) => {
-    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     const said = { stderr: '' };
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
