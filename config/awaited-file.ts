@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { unreadable } from './buses.ts';
+import { credentialFix } from './credentials.ts';
 import type { Findings } from './findings.ts';
 
 export interface AwaitedFile {
@@ -14,7 +15,8 @@ export interface AwaitedFile {
  * @returns whether it can be read
  */
 export function checkAwaited(at: string, path: string, findings: Findings, how: AwaitedFile = {}): boolean {
-  const { fix = 'write its path relative to this file', secret = false } = how;
+  const { secret = false } = how;
+  const fix = credentialFix(path) ?? how.fix ?? 'write its path relative to this file';
   const trouble = unreadable(path);
   if (trouble !== undefined) {
     findings.missing(at, `${path} cannot be read: ${trouble}`, fix);

@@ -6,6 +6,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
+import { credentialPath } from './credentials.ts';
 import { configurationDefaults } from './defaults.ts';
 import { readYamlFile, reason } from './document.ts';
 import { type Environment, overlay, reportUnknown } from './environment.ts';
@@ -19,7 +20,7 @@ import { type MqttConfiguration, readMqtt } from './mqtt.ts';
 import { suggestion } from './nearest.ts';
 import { type PowerConfiguration, readPower } from './power.ts';
 import { readDuration, readSize } from './quantities.ts';
-import { credentialPath, readService, type ServiceConfiguration } from './service.ts';
+import { readService, type ServiceConfiguration } from './service.ts';
 import { isProfilePath, shippedNames, shippedProfiles } from './shipped.ts';
 
 /** All paths are absolute, times in ms, sizes in bytes. */

@@ -1,8 +1,6 @@
-/** The sections `metrics` and `health` of vigie.yaml, and files that systemd hands over. */
-import { join } from 'node:path';
+/** The sections `metrics` and `health` of vigie.yaml. */
 import type { ConfigurationInput } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
-import type { Environment } from './environment.ts';
 import type { Findings } from './findings.ts';
 import { readDuration } from './quantities.ts';
 
@@ -50,17 +48,4 @@ function readListening(written: string, beside: (path: string) => string, findin
   if (port <= 65_535) return { kind: 'loopback', host: written.slice(0, split).replaceAll(/[[\]]/g, ''), port };
   findings.error('/metrics/listen', `${port} is no port`, 'ports are 0 to 65535, 0 being any that is free');
   return undefined;
-}
-
-/** What begins the path of a file that the service manager hands over (systemd.exec(5), LoadCredential). */
-const CREDENTIAL = 'credential:';
-
-/**
- * The path of `credential:NAME`; undefined for a path of another kind. Where nothing is handed over, e.g. for
- * `vigie check` in a shell, it is where systemd puts the credentials of the service while that runs.
- */
-export function credentialPath(written: string, environment: Environment): string | undefined {
-  if (!written.startsWith(CREDENTIAL)) return undefined;
-  const directory = environment['CREDENTIALS_DIRECTORY'] || '/run/credentials/vigie.service';
-  return join(directory, written.slice(CREDENTIAL.length).replaceAll('/', '_'));
 }

@@ -34,7 +34,10 @@ test "$(stat -c '%G %a' /etc/vigie)" = 'vigie 750'
 id vigie >/dev/null
 vigie --version
 for profile in bench generic-obd2 psa-aee2010; do vigie check --profile $profile; done
-status=0; vigie check --config /etc/vigie/vigie.yaml || status=$?; test $status -le 2
+status=0; vigie check -c /etc/vigie/vigie.yaml || status=$?; test $status -eq 2
+install -d -m 700 /etc/credstore
+echo secret | install -m 600 /dev/stdin /etc/credstore/vigie.password
+vigie check -c /etc/vigie/vigie.yaml
 setpriv --reuid vigie --regid vigie --clear-groups env HOME=/tmp timeout --preserve-status -s INT 8 vigie bench --port 0 \\
   --data /var/lib/vigie/bench >/tmp/bench.out
 grep -q '^published .*/up/status' /tmp/bench.out

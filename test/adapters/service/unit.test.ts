@@ -56,7 +56,7 @@ test('the example is a configuration; what it lacks is the password of the unit'
   const { diagnostics } = loadConfiguration(example, {});
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   expect(errors.map(({ message }) => message)).toEqual([
-    '/run/credentials/vigie.service/vigie.password cannot be read: it does not exist',
+    '/etc/credstore/vigie.password cannot be read: it does not exist',
   ]);
   const folder = mkdtempSync(join(tmpdir(), 'vigie-credentials-'));
   try {

@@ -1,0 +1,62 @@
+/** `vigie check` in a shell, of a configuration whose secrets systemd hands to the service. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { describeNeeding } from '../needs.ts';
+import { program } from '../rig/bench.ts';
+
+const mounts = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
+/** The configuration that the package installs. */
+const example = fileURLToPath(new URL('../../scripts/service/vigie.yaml', import.meta.url));
+
+describeNeeding(mounts, 'no name space of mounts can be made here', 'the check of the example configuration', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'vigie-credentials-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs the check where /run is empty but for what `prepare`, a line for the shell, has put there. */
+  const checkAfter = (prepare: string) => {
+    const command = `mount -t tmpfs none /run && ${prepare} && exec "$0" "$1" check -c "$2"`;
+    const words = ['sh', '-c', command, process.execPath, program, example];
+    const environment = { ...process.env };
+    delete environment['CREDENTIALS_DIRECTORY'];
+    return spawnSync('unshare', ['--map-root-user', '--mount', ...words], { encoding: 'utf8', env: environment });
+  };
+
+  test('finds the password where systemd will, before the service ran for the first time', () => {
+    const put = 'umask 077 && mkdir /run/credstore && echo secret > /run/credstore/vigie.password';
+    const { status, stdout, stderr } = checkAfter(put);
+    expect([status, stdout], stderr).toEqual([0, '']);
+  });
+
+  test('finds the password of the service that runs', () => {
+    const credentials = '/run/credentials/vigie.service';
+    const { status, stdout, stderr } = checkAfter(
+      `umask 077 && mkdir -p ${credentials} && echo x > ${credentials}/vigie.password`,
+    );
+    expect([status, stdout], stderr).toEqual([0, '']);
+  });
+
+  test('names the file to make where there is no password', () => {
+    const { status, stdout } = checkAfter('true');
+    expect(status).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      line: 13,
+      severity: 'error',
+      message: '/etc/credstore/vigie.password cannot be read: it does not exist',
+      fix: expect.stringContaining('systemd hands it to the service'),
+    });
+  });
+
+  test('warns of a password that every user may read', () => {
+    const put = 'mkdir /run/credstore && echo secret > /run/credstore/vigie.password && chmod 644 /run/credstore/*';
+    const { status, stdout } = checkAfter(put);
+    expect(status).toBe(0);
+    expect(stdout).toContain('every user may use it');
+  });
+});
