@@ -1,6 +1,7 @@
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { Trip } from '../protocol/schema/trip.ts';
 import { Audience } from './audience.ts';
 import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
@@ -187,6 +188,11 @@ export class Agent implements LinkEvents {
   /** The car is used, so its buses should speak. */
   get inUse(): boolean {
     return this.#power.state === 'active';
+  }
+
+  /** The trip that is going on, as it stands now. */
+  get openTrip(): Trip | undefined {
+    return this.#pipeline.trips.present(this.#ports.clock.now());
   }
 
   /** What being awake has cost. */

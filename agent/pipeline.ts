@@ -70,6 +70,7 @@ export function pipeline({
   const statusRecorder = new StatusRecorder(status, publisher, patience);
   const monitors = new Monitors({
     status,
+    trips,
     emit: tell,
     log,
   });

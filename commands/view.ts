@@ -53,6 +53,7 @@ export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore)
     },
     status: agent.status,
     records,
+    openTrip: () => agent.openTrip,
     monitors: agent.monitors,
     callbacks: agent.callbacks,
     remotes: agent.requests,

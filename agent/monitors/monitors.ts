@@ -13,7 +13,7 @@ import {
 } from '../../protocol/schema/monitor.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { Log, Memory } from '../ports.ts';
-import type { Recorder } from '../recorders/recorder.ts';
+import type { OpenTripReader, Recorder } from '../recorders/recorder.ts';
 import type { RecordKind, RecordObserver } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import { Context } from './context.ts';
@@ -34,6 +34,7 @@ const standingKeyOf = (id: string): string => `monitor/${id}/now`;
 
 export interface MonitorsParts {
   readonly status: StatusReader;
+  readonly trips: OpenTripReader;
   /** Takes an event; it must be kept in the same commit as the states. */
   readonly emit: (event: MonitorEvent) => void;
   readonly log: Log;
@@ -310,7 +311,8 @@ export class Monitors implements Recorder, RecordObserver {
     const at = Math.round(now);
     this.#events++;
     this.#headChanged = true;
-    const parts = { status: this.#status, sources: this.#sources, facts: this.#facts };
+    const { trips } = this.#parts;
+    const parts = { status: this.#status, sources: this.#sources, facts: this.#facts, trips, now: at };
     const triggers = triggersOf(monitor);
     const values = valuesOf(monitor, parts, { values: happening, ended: this.#ended });
     const extensions = extensionsOf(monitor, parts);

@@ -5,6 +5,7 @@ import type { DataName } from '../../protocol/schema/monitor/data.ts';
 import { TRUE } from '../../protocol/schema/monitor/expression.ts';
 import { type Extension, type ExtensionType, telemetrySections } from '../../protocol/schema/monitor/extensions.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
+import type { OpenTripReader } from '../recorders/recorder.ts';
 import type { StatusReader } from '../status.ts';
 import type { Facts } from './facts.ts';
 import type { RunningMonitor, RunningTrigger, SourceValue } from './running.ts';
@@ -14,6 +15,9 @@ export interface TellingParts {
   readonly status: StatusReader;
   readonly sources: Sources;
   readonly facts: Facts;
+  readonly trips: OpenTripReader;
+  /** UTC ms */
+  readonly now: number;
 }
 
 /** What happens in the step of the event. */
@@ -73,13 +77,12 @@ export function extensionsOf(monitor: RunningMonitor, parts: TellingParts): Even
 /** Extensions that are the newest record of a kind. */
 const recordOf = {
   'vehicle.maintenance': 'maintenance',
-  'vehicle.trip': 'trip',
   'vehicle.stolen': 'stolen',
 } as const satisfies Partial<Record<ExtensionType, string>>;
 
 function contentOf(
   { type, section }: Extension,
-  { status, facts }: TellingParts,
+  { status, facts, trips, now }: TellingParts,
 ): Omit<EventExtension, 'type' | 'section'> {
   switch (type) {
     case 'vehicle.status':
@@ -104,6 +107,13 @@ function contentOf(
       if (alarm === undefined || facts.hidden > 1) return {};
       const { trigger } = alarm;
       return { alarm: trigger === undefined ? alarm : { ...alarm, trigger: shown(trigger, facts) } };
+    }
+    case 'vehicle.trip': {
+      const trip = facts.newest('trip');
+      if (trip === undefined || facts.hidden > 1) return {};
+      // What was put of an open trip is how it began.
+      const present = trip.done === true ? undefined : trips.present(now);
+      return { trip: shown(present?.id === trip.id ? present : trip, facts) };
     }
     default: {
       const kind = recordOf[type];

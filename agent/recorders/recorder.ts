@@ -1,3 +1,4 @@
+import type { Trip } from '../../protocol/schema/trip.ts';
 import type { ChannelObserver } from '../channels.ts';
 import type { StatusObserver } from '../status.ts';
 
@@ -43,4 +44,10 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
 export interface TripReader {
   /** Id of the open trip. */
   readonly current: string | undefined;
+}
+
+/** Tells how far it has come. */
+export interface OpenTripReader {
+  /** The open trip as it stands at `now`, UTC ms: its duration and distance so far. */
+  present(now: number): Trip | undefined;
 }

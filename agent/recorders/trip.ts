@@ -1,9 +1,9 @@
 import { recordingDefaults, type TripRule } from '../../protocol/recording.ts';
-import type { TripFaultCause } from '../../protocol/schema/trip.ts';
+import type { Trip, TripFaultCause } from '../../protocol/schema/trip.ts';
 import { slots as allSlots, type Slot, type SlotValue } from '../../protocol/slots.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
-import type { Recorder, TripReader } from './recorder.ts';
+import type { OpenTripReader, Recorder, TripReader } from './recorder.ts';
 import { tellsPower } from './trip/car.ts';
 import { forget } from './trip/distance.ts';
 import { forgetGauge } from './trip/energy.ts';
@@ -34,7 +34,7 @@ const concerning = Uint8Array.from(allSlots, (slot) =>
  * Makes trips of what the car says of its switch, its speed, its odometer and its place; docs/trips.md says how. A power
  * cut is to it what a silence of the car is: all that it goes by is in its state.
  */
-export class TripRecorder implements Recorder, TripReader {
+export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   readonly name = 'trip';
   readonly #status: StatusReader;
   readonly #records: Records;
@@ -60,6 +60,11 @@ export class TripRecorder implements Recorder, TripReader {
 
   get current(): string | undefined {
     return this.#state.open?.id;
+  }
+
+  present(now: number): Trip | undefined {
+    const { last, lead } = this.#state.timeline;
+    return this.#phases.present(Math.max(now + lead, last ?? now));
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {

@@ -79,7 +79,12 @@ class Car {
 
   constructor() {
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    this.#monitors = new Monitors({ status: this.#status, log: silent, emit: (event) => this.#take(event) });
+    this.#monitors = new Monitors({
+      status: this.#status,
+      trips: { present: () => undefined },
+      log: silent,
+      emit: (event) => this.#take(event),
+    });
     this.#status.observe({ changed: () => this.changes++ });
     if (Number(count) > 0) this.#status.observe(this.#monitors);
     seed = 1;

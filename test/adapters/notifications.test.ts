@@ -137,24 +137,31 @@ interface Told {
 class World {
   readonly rig = new CallbackRig();
   readonly remotes = new Remotes();
+  /** The trip that is going on, as it stands. */
+  openTrip: Body<'trip'> | undefined;
   readonly #asker: Asker;
   readonly #monitors: Monitors;
   readonly #side: Side;
 
   constructor(side: Side, values: readonly (SlotValue | undefined)[], readings = false) {
-    const { rig } = this;
+    const { rig, remotes } = this;
     const { all, contents } = contentsOf(values, readings);
     const status = new Status();
     status.restore(contents);
     this.#side = side;
     const { callbacks, records } = rig;
-    const car = carOf({ status, records, monitors: noMonitors, callbacks, remotes: this.remotes });
+    const car = carOf({ status, records, monitors: noMonitors, callbacks, remotes, openTrip: () => this.openTrip });
     this.#asker = new Asker({ ...car, vehicle: { ...car.vehicle, ...vehicle, id: vehicle.vid } });
     const taken = slots
       .filter((slot) => isTelemetry(slot) && all[slot.index] !== undefined)
       .map((slot) => ({ slot, value: all[slot.index] as SlotValue, at: T }));
     rig.records.put('telemetry', { id: 'r1', at: T, record: telemetryFromReadings(taken) });
-    this.#monitors = new Monitors({ status, log: rig.log, emit: (event) => rig.callbacks.event(event) });
+    this.#monitors = new Monitors({
+      status,
+      trips: { present: () => this.openTrip },
+      log: rig.log,
+      emit: (event) => rig.callbacks.event(event),
+    });
   }
 
   /** Watches alerts and collisions, with every extension that there is. */
@@ -454,6 +461,22 @@ test.each(['fleet', 'user'] as const)('%s side: states of a command are what the
     );
   }
 });
+
+test.each(['fleet', 'user'] as const)(
+  '%s side: the extension of an open trip tells how far it has come',
+  async (side) => {
+    const world = new World(side, []);
+    channels[side]['webhook']?.(world);
+    const { stoppedAt: _, stopPosition: __, endEnergies: ___, faults: ____, ...open } = { ...trip, done: false };
+    world.record('trip', { ...open, duration: 0, distance: 0.02 });
+    world.openTrip = { ...open, duration: 3, distance: 0.2 };
+    world.record('collision', collision);
+    const [event] = await world.told();
+    const told = event?.extensions.find(({ type }) => type === 'vehicle.trip');
+    expect(told?.body).toMatchObject({ trip: { id: trip.id, done: false, duration: 3, distance: 0.2 } });
+    expect(told?.body).toEqual({ trip: await world.answer(`/trips/${trip.id}`) });
+  },
+);
 
 /** The published model of what an extension has; they require links, which no notification has. */
 const models: Readonly<Record<string, string>> = {

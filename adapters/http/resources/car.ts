@@ -6,6 +6,7 @@ import type { Country } from '../../../protocol/interface/countries.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
 import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts';
 import type { RemoteStatus, RemoteType } from '../../../protocol/schema/remote.ts';
+import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
 
 export interface CarView {
@@ -13,6 +14,8 @@ export interface CarView {
   readonly capabilities: Capabilities;
   readonly status: StatusReader;
   readonly records: RecordStore;
+  /** The trip that is going on, as it stands now; its record is how it began. */
+  openTrip(): Trip | undefined;
   readonly monitors: MonitorBook;
   readonly callbacks: CallbackBook;
   readonly remotes: RemoteBook;

@@ -14,13 +14,16 @@ export function trips(context: Context): Answer {
   const distance = query['distance'] as Range | undefined;
   const duration = query['duration'] as Range | undefined;
   const states = query['states'] as readonly string[] | undefined;
+  const open = context.car.openTrip();
   const asked = context.sees('data:trip')
-    ? recordsAskedFor<Trip>(context, 'trip', beginOf).filter(
-        ({ record }) =>
-          within(record.distance, distance) &&
-          within(record.duration, duration) &&
-          (states === undefined || states.includes(tripState(record))),
-      )
+    ? recordsAskedFor<Trip>(context, 'trip', beginOf)
+        .map((kept) => ({ ...kept, record: asItStands(kept.record, open) }))
+        .filter(
+          ({ record }) =>
+            within(record.distance, distance) &&
+            within(record.duration, duration) &&
+            (states === undefined || (hasState(record) && states.includes(tripState(record)))),
+        )
     : [];
   return collection(context, 'trips', asked, ({ record }) => {
     return tripOf(context, record, linkTo(context, 'trips.get', { tid: record.id }) as Link);
@@ -37,7 +40,17 @@ export function tripAskedFor(context: Context): Trip {
   const id = context.call.path['tid'] ?? '';
   const found = recordOf<Trip>(context, 'trip', id);
   if (found === undefined) throw unknown('trip', id);
-  return found;
+  return asItStands(found, context.car.openTrip());
+}
+
+/** The open trip now, where the record is how it began. */
+function asItStands(record: Trip, open: Trip | undefined): Trip {
+  return open?.id === record.id ? open : record;
+}
+
+/** That a trip is Nominal is known at its end; a fault is known before. */
+function hasState({ done, faults = [] }: Trip): boolean {
+  return done === true || faults.length > 0;
 }
 
 /** When a trip began, UTC ms. */

@@ -105,14 +105,20 @@ export class Phases {
       faults.push({ fault, cause });
   }
 
-  /** Puts the open trip as it stands. */
-  put(at: number): void {
+  /** The open trip as it stands at `at`. */
+  present(at: number): Trip | undefined {
     const state = this.#state;
     const { open } = state;
-    if (open === null) return;
+    if (open === null) return undefined;
     const facts = (open.gap ?? open.pause)?.facts ?? factsOf(state, this.#status);
     const until = open.gap?.since ?? open.pause?.at ?? at;
-    this.#records.put('trip', recordOf(open, state, this.#status, facts, Math.max(until, open.startedAt), undefined));
+    return recordOf(open, state, this.#status, facts, Math.max(until, open.startedAt), undefined);
+  }
+
+  /** Puts the open trip as it stands. */
+  put(at: number): void {
+    const trip = this.present(at);
+    if (trip !== undefined) this.#records.put('trip', trip);
   }
 
   #parked(at: number, heard: Heard): void {

@@ -224,7 +224,7 @@ function resources(): Handlers {
     records.put('trip', { id: trip.id, at, record: trip });
   }
   const publisher: Publisher = { put: () => undefined, secure: async () => undefined };
-  const watch = new Monitors({ status, emit: () => undefined, log });
+  const watch = new Monitors({ status, trips: { present: () => undefined }, emit: () => undefined, log });
   const callbacks = new LastingCallbacks();
   callbacks.put('fleet', 'ca', right.fleetCallback[0]);
   callbacks.put('user', 'cb', right.userCallback[0]);

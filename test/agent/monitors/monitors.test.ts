@@ -252,7 +252,12 @@ describe('a power cut', () => {
       let waiting: string[] = [];
       const start = (): { status: Status; monitors: Monitors } => {
         const status = new Status();
-        const monitors = new Monitors({ status, log: silent, emit: ({ id }) => waiting.push(id.split('-')[1] ?? '') });
+        const monitors = new Monitors({
+          status,
+          trips: { present: () => undefined },
+          log: silent,
+          emit: ({ id }) => waiting.push(id.split('-')[1] ?? ''),
+        });
         status.observe(monitors);
         memory.keep(function* () {
           yield ['speed', status.value(slot)];
@@ -295,7 +300,12 @@ describe('records', () => {
     const events: MonitorEvent[] = [];
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const records = new Records({ put: () => undefined, secure: async () => undefined }, new KeptRecords(), silent);
-    const monitors = new Monitors({ status: new Status(), log: silent, emit: (event) => events.push(event) });
+    const monitors = new Monitors({
+      status: new Status(),
+      trips: { present: () => undefined },
+      log: silent,
+      emit: (event) => events.push(event),
+    });
     records.observe(monitors);
     records.trustClock(false);
     const start = { name: 's', data: { data: 'vehicle.trip.start', op: 'onChange' } };

@@ -102,7 +102,12 @@ export class MonitorRig {
       this.faults.push(`${event} ${JSON.stringify(fields)}`);
     };
     const log = { info: () => undefined, warn: error, error };
-    const monitors = new Monitors({ status, log, emit: (event) => this.events.push(encodeMessageBody(event)) });
+    const monitors = new Monitors({
+      status,
+      trips: { present: () => undefined },
+      log,
+      emit: (event) => this.events.push(encodeMessageBody(event)),
+    });
     this.memory.keep(() => monitors.states());
     status.observe({
       changed: (changed, value, previous, at) => {

@@ -1,7 +1,7 @@
 /** What is asked for with parameters and scopes, of the bench car after its day. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deviation } from '../../../../agent/position.ts';
-import { recordDay } from '../../../rig/day.ts';
+import { recordDay, wallAt } from '../../../rig/day.ts';
 import type { Alarm, Alert, Day, Trip } from './kept.ts';
 import { keptOf } from './kept.ts';
 import { Asker, carOf, entriesOf, type Json, liveDay, type Reply } from './rig.ts';
@@ -96,6 +96,67 @@ describe('trips', () => {
     const [trip] = day.trips as [Trip];
     const caller = { name: 'u', scopes: new Set(['data:position']) };
     await expect(asker.get(`${USER}/trips/${trip.id}`, { caller })).rejects.toMatchObject({ code: 'request.unknown' });
+  });
+});
+
+describe('a trip that is going on', () => {
+  let halfway: Asker;
+  let trip: Trip;
+  let now: number;
+
+  beforeAll(async () => {
+    const log = await recordDay();
+    // One without a fault, on which the car drives all the time.
+    trip = day.trips[2] as Trip;
+    expect(trip.faults).toBeUndefined();
+    const { startedAt = 0, duration = 0 } = trip;
+    const end = log.elapsed.findIndex((elapsed) => wallAt(elapsed) >= startedAt + duration * 500);
+    now = wallAt(log.elapsed[end] as number);
+    const { agent, store } = await liveDay(log, end);
+    halfway = new Asker(
+      carOf({
+        status: agent.status,
+        records: store.records,
+        monitors: agent.monitors,
+        openTrip: () => agent.openTrip,
+      }),
+    );
+  }, 180_000);
+
+  const found = async (query: string): Promise<readonly string[]> =>
+    ids(entriesOf((await halfway.get(`${FLEET}/trips?${query}`, { now })).body, 'trips'));
+
+  test('is reported as it stands: its duration and its way so far', async () => {
+    const { body } = await halfway.get(`${FLEET}/trips/${trip.id}`, { now });
+    const shown = body as unknown as Trip & { updatedAt: string };
+    const since = (now - (trip.startedAt ?? 0)) / 1000;
+    expect(shown.done).toBe(false);
+    expect(Math.abs((shown.duration ?? 0) - since)).toBeLessThanOrEqual(2);
+    expect(Math.abs(Date.parse(shown.updatedAt) - now)).toBeLessThanOrEqual(2_000);
+    expect(shown.distance).toBeGreaterThan((trip.distance ?? 0) / 4);
+    expect(shown.distance).toBeLessThan((trip.distance ?? 0) * 0.75);
+    expect(shown).not.toHaveProperty('stoppedAt');
+    const listed = entriesOf((await halfway.get(`${FLEET}/trips`, { now })).body, 'trips');
+    expect(listed.map(({ _links, ...one }) => one).at(-1)).toEqual(
+      Object.fromEntries(Object.entries(body).filter(([name]) => name !== '_links')),
+    );
+  });
+
+  test('is found by its duration and its way so far', async () => {
+    const half = Math.floor((trip.duration ?? 0) / 2);
+    expect(await found(`duration=${half - 5}-${half + 5}`)).toContain(trip.id);
+    expect(await found(`duration=0-${half - 5}`)).not.toContain(trip.id);
+    const quarter = Math.floor((trip.distance ?? 0) * 2.5) / 10;
+    expect(await found(`distance=${quarter}-`)).toContain(trip.id);
+    expect(await found('distance=0-0.1')).not.toContain(trip.id);
+  });
+
+  test('is in no state before its end', async () => {
+    expect(await found('')).toEqual(ids(day.trips.slice(0, 3)));
+    expect(await found('states=Nominal')).not.toContain(trip.id);
+    for (const state of ['Unstarted', 'DataLacking', 'Unfinished']) {
+      expect(await found(`states=${state}`)).not.toContain(trip.id);
+    }
   });
 });
 

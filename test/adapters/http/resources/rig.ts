@@ -17,6 +17,7 @@ import { bases, type Operation } from '../../../../protocol/interface/operation.
 import { operations } from '../../../../protocol/interface/operations.ts';
 import { readQuery } from '../../../../protocol/interface/parameters.ts';
 import { type Callback, readSubscribe } from '../../../../protocol/schema/callback.ts';
+import type { Trip } from '../../../../protocol/schema/trip.ts';
 import { DAY, type DayLog, MIDNIGHT, vehicle } from '../../../rig/day.ts';
 import { Life } from '../../../rig/day-run.ts';
 import { KillableStore } from '../../../rig/day-store.ts';
@@ -40,15 +41,22 @@ export interface CarParts {
   readonly monitors: MonitorBook;
   readonly callbacks?: CallbackBook;
   readonly remotes?: RemoteBook;
+  readonly openTrip?: () => Trip | undefined;
 }
 
-export function carOf({ callbacks = new Callbacks(), remotes = new Remotes(), ...parts }: CarParts): CarView {
+export function carOf({
+  callbacks = new Callbacks(),
+  remotes = new Remotes(),
+  openTrip = () => undefined,
+  ...parts
+}: CarParts): CarView {
   const { profile } = vehicle;
   let ids = 0;
   return {
     ...parts,
     callbacks,
     remotes,
+    openTrip,
     vehicle: {
       vin: VIN,
       id: 'bench car/1',

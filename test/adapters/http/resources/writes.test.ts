@@ -50,11 +50,14 @@ beforeEach(() => {
   const status = new Status();
   const log = new MemoryLog();
   const publisher: Publisher = { put: () => undefined, secure: async () => undefined };
-  monitors = new MonitorDesk(new Monitors({ status, emit: () => undefined, log }), {
-    publisher,
-    clock: new VirtualClock(NOW),
-    log,
-  });
+  monitors = new MonitorDesk(
+    new Monitors({ status, trips: { present: () => undefined }, emit: () => undefined, log }),
+    {
+      publisher,
+      clock: new VirtualClock(NOW),
+      log,
+    },
+  );
   remotes = new Remotes();
   callbacks = new Callbacks();
   asker = new Asker(carOf({ status, records: new KeptRecords(), monitors, callbacks, remotes }));

@@ -215,7 +215,12 @@ describe('collision recorder', () => {
   function watched({ status, records }: ReturnType<typeof setUp>): MonitorEvent[] {
     const events: MonitorEvent[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const monitors = new Monitors({ status, log, emit: (event) => void events.push(event) });
+    const monitors = new Monitors({
+      status,
+      trips: { present: () => undefined },
+      log,
+      emit: (event) => void events.push(event),
+    });
     records.observe(monitors);
     for (const [data, value] of [
       ['vehicle.collision.side', ['Front', 'Rear', 'Lateral']],

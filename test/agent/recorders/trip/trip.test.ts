@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { floor, full, KM, MINUTE, north, off, parked, profile, Rig, type Says, SECOND, T, trip } from './rig.ts';
+import { floor, full, KM, MINUTE, north, off, parked, profile, Rig, RULE, type Says, SECOND, T, trip } from './rig.ts';
 
 describe('a trip', () => {
   test('begins when the car is switched on and ends when it is switched off, with two messages', () => {
@@ -66,6 +66,27 @@ describe('a trip', () => {
     expect(rig.trips.map(({ done }) => done)).toEqual(new Array(trips).fill(true));
     expect(rig.trips[0]?.stoppedAt).toBe(trips === 1 ? at : T + 301 * SECOND);
     expect(rig.trips.reduce((sum, { distance }) => sum + (distance ?? 0), 0)).toBeCloseTo(2 * KM, 1);
+  });
+
+  test('is told as it stands at any moment while it is open, without another record', () => {
+    const rig = new Rig();
+    rig.say({ 'ignition.type': 'Start', 'kinetic.speed': 0 }, T);
+    rig.drive(T, 61, () => ({ 'kinetic.speed': 36 }));
+    const put = rig.put.length;
+    const { id } = rig.only;
+    expect(rig.recorder.present(T + 61_000)).toMatchObject({ id, done: false, startedAt: T, duration: 61 });
+    expect(rig.recorder.present(T + 61_000)?.distance).toBeCloseTo(0.6, 1);
+    rig.drive(T + 61_000, 60, () => ({ 'kinetic.speed': 36 }));
+    expect(rig.recorder.present(T + 121_000)).toMatchObject({ id, duration: 121, updatedAt: T + 121_000 });
+    expect(rig.recorder.present(T + 121_000)?.distance).toBeCloseTo(1.2, 1);
+    expect(rig.put).toHaveLength(put);
+    // Switched off it has ended there, unless it is driven on.
+    rig.say({ 'ignition.type': 'Stop', 'kinetic.speed': 0 }, T + 121_000);
+    rig.wait(T + 122_000, 60_000);
+    expect(rig.recorder.present(T + 180_000)).toMatchObject({ done: false, duration: 121 });
+    rig.wait(T + 182_000, RULE.grace);
+    expect(rig.recorder.present(T + 180_000 + RULE.grace)).toBeUndefined();
+    expect(rig.only).toMatchObject({ id, done: true, duration: 121 });
   });
 
   test('stays open while the car is on, however long it stands', () => {
