@@ -8,6 +8,7 @@ import { Hono } from 'hono';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
+import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import { LocalGate } from './access/local.ts';
 import type { Gate } from './access/presented.ts';
 import { authorityOf, readPairs } from './address.ts';
@@ -168,7 +169,7 @@ function addLive(app: App, live: LiveChanges, serving: Serving, enabled: readonl
       context.env.exchange.headers['Allow'] = 'GET';
       throw new VigieError('request.method', 'this address takes GET');
     }
-    const { scopes = [] } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
+    const { scopes = noScopes } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
     const caller = await serving.admit(side, { operation: { scopes }, path: {} }, query, context);
     const granted = (scope: string): boolean => caller.scopes?.has(scope) ?? true;
     const [telemetry, position] = [granted('data:telemetry'), granted('data:position')];

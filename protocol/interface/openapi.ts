@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the HTTP interface, made of the operations. */
 import { bases, type Operation, type OperationAnswer, type Parameter, type Side, sides } from './operation.ts';
 import { JSON_MEDIA } from './operations/making.ts';
-import { scopes } from './operations/scopes.ts';
+import { scopeNames, scopes } from './operations/scopes.ts';
 import { accept, operations } from './operations.ts';
 import { ownPaths, ownTag } from './own-paths.ts';
 import { refusalMeanings, refusalSchemas, refusalStatuses } from './refusal.ts';
@@ -80,17 +80,18 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'Token of a user (RFC 6750, RFC 7519); one of the scopes is enough.',
+    description: 'Token of a user (RFC 6750, RFC 7519); operations say which scopes they need.',
   },
 };
 
 /** Any one entry is enough. */
-function security({ side, scopes: any }: Operation): object[] {
+function security({ side, scopes: { required, optional, more } }: Operation): object[] {
   if (side === 'fleet') {
     const basic = { BasicAuth: [], ClientId: [] };
     return [basic, { ...basic, ClientCertificate: [] }];
   }
-  return any.length === 0 ? [{ UserToken: [] }] : any.map((scope) => ({ UserToken: [scope] }));
+  if (required.length > 0 || optional.length === 0) return [{ UserToken: required }];
+  return (more === true ? scopeNames : optional).map((scope) => ({ UserToken: [scope] }));
 }
 
 const header = (description: string, schema: JsonSchema): object => ({ description, schema });

@@ -1,5 +1,6 @@
 /** What the HTTP interface consists of: its operations, each written down once (routes, OpenAPI, checks of requests). */
 import type { TSchema } from 'typebox';
+import type { OperationScopes } from './operations/scopes.ts';
 
 /** The two lines of the interface: fleet 3.19.2 under `/connectedcar/v3`, user 4.17.2 under `/connectedcar/v4`. */
 export const sides = ['fleet', 'user'] as const;
@@ -67,7 +68,7 @@ export interface Operation {
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Statuses of errors that this operation may answer with. */
   readonly errors: readonly number[];
-  /** User side: one of these scopes has to be granted; empty: any valid token will do. */
-  readonly scopes: readonly string[];
+  /** Of the user side; none of them: any valid token will do. */
+  readonly scopes: OperationScopes;
   readonly deprecated?: boolean;
 }

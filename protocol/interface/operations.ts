@@ -8,8 +8,8 @@
  *   A `list` answers with a page: `_links`, `total`, `totalPage`, `currentPage`, `_embedded`.
  * - Parameters are read by {@link ./parameters.ts}, bodies are checked by {@link ./bodies.ts}, refusals are written by
  *   {@link ./refusal.ts}. Parameters that an operation does not have are ignored.
- * - On the user side at least one of {@link Operation.scopes} has to be granted, else 403; what the others would have
- *   shown is left out. Sending a remote needs the scope of its kind (`remoteScopeOf`).
+ * - On the user side {@link Operation.scopes} decide who is let in and what is left out. Sending and seeing a remote
+ *   needs the scope of its kind (`remoteScopeOf`), a monitor those of what it watches and tells (`monitorScopesOf`).
  * - `answers[…].schema` and {@link Operation.body} are made when they are first read; a server needs neither.
  * - A deprecated operation answers with the header `Deprecation` (RFC 9745).
  */

@@ -52,10 +52,12 @@ export class Belongings {
   readonly ids: Ids;
   readonly side: Side;
   readonly #bench: InterfaceBench;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  /** `ids`: of the fleet and the vehicle. */
-  constructor(bench: InterfaceBench, side: Side, ids: Ids) {
+  /** `ids`: of the fleet and the vehicle; `headers`: with the credentials of whoever makes them. */
+  constructor(bench: InterfaceBench, side: Side, ids: Ids, headers: Readonly<Record<string, string>> = {}) {
     this.#bench = bench;
+    this.#headers = headers;
     this.side = side;
     this.ids = ids;
   }
@@ -84,7 +86,7 @@ export class Belongings {
 
   async #make(path: string, body: object, name: string, member: string): Promise<string> {
     const filled = path.replace(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(this.ids[id] ?? ''));
-    const answer = await this.#bench.ask('POST', `${bases[this.side]}${filled}`, { body });
+    const answer = await this.#bench.ask('POST', `${bases[this.side]}${filled}`, { body, headers: this.#headers });
     const id = (answer.json as Record<string, unknown>)[member];
     if (answer.status >= 300 || typeof id !== 'string') throw new Error(`${path}: ${answer.status} ${answer.text}`);
     this.ids[name] = id;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
 import { Failures } from './failures.ts';
 import { type Gate, type Presented, sameText, type Wanted } from './presented.ts';
@@ -43,7 +44,7 @@ const REMEMBERED_FOR = 60_000;
 const LONGEST_TOKEN = 8_192;
 
 interface Checked {
-  readonly caller: Caller & { readonly expires: number };
+  readonly caller: Caller & { readonly expires: number; readonly scopes: ReadonlySet<string> };
   /** Monotonic ms. */
   readonly until: number;
 }
@@ -69,13 +70,12 @@ export class UserGate implements Gate {
       throw new VigieError('request.unauthenticated', 'the car does not know the time yet: no token can be checked');
     }
     const caller = await this.#recognise(token, presented);
-    if (operation.scopes.length > 0 && !operation.scopes.some((scope) => caller.scopes?.has(scope))) {
-      throw new VigieError('request.forbidden', `needs one of the scopes ${operation.scopes.join(', ')}`);
-    }
+    const lack = lackOf(operation.scopes, caller.scopes);
+    if (lack !== undefined) throw new VigieError('request.forbidden', lack);
     return caller;
   }
 
-  async #recognise(token: string, { remote, clientIds }: Presented): Promise<Caller> {
+  async #recognise(token: string, { remote, clientIds }: Presented): Promise<Checked['caller']> {
     const { clientIds: taken } = this.#access;
     const [clientId = '', ...others] = clientIds;
     if (taken !== undefined && (others.length > 0 || !taken.some((one) => sameText(one, clientId)))) {

@@ -6,6 +6,7 @@ import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { checkMonitorsOf } from './monitor-scopes.ts';
 
 /** `GET …/callbacks`: those that take any of `types`. */
 export function callbacks(context: Context): Answer {
@@ -41,6 +42,7 @@ export async function createCallback(context: Context): Promise<Answer> {
 export async function replaceCallback(context: Context): Promise<Answer> {
   const { callbackId } = callbackAskedFor(context);
   const { car, call, side } = context;
+  checkMonitorsOf(context, callbackId);
   return { status: 202, body: referenceTo(context, await car.callbacks.put(side, callbackId, call.body)) };
 }
 

@@ -1,6 +1,7 @@
 /** Links of answers: each leads to an operation of the table, and is left out where the caller would be refused. */
 
 import type { Operation } from '../../../protocol/interface/operation.ts';
+import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
 import { operationById } from '../../../protocol/interface/operations.ts';
 import type { Context } from './context.ts';
 
@@ -51,7 +52,7 @@ function operationOf({ side }: Context, name: string): Operation {
 
 function allowed({ call, side }: Context, { scopes }: Operation): boolean {
   const granted = call.caller.scopes;
-  return side === 'fleet' || granted === undefined || scopes.length === 0 || scopes.some((scope) => granted.has(scope));
+  return side === 'fleet' || granted === undefined || lackOf(scopes, granted) === undefined;
 }
 
 function hrefOf(

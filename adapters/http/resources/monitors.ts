@@ -3,26 +3,21 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
-import { monitorScopesOf } from '../../../protocol/interface/monitors.ts';
 import { shownDelivery } from '../../../protocol/schema/callback/delivery.ts';
-import {
-  compileMonitor,
-  type Monitor,
-  type MonitorParameter,
-  type MonitorStatus,
-} from '../../../protocol/schema/monitor.ts';
+import type { Monitor, MonitorParameter, MonitorStatus } from '../../../protocol/schema/monitor.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { checkScopes, deliveryOf, scopesLacking } from './monitor-scopes.ts';
 
 /** `GET …/monitors` */
 export function monitors(context: Context): Answer {
   const isCallers = ownerFilter(context);
   const items = context.car.monitors.all
-    .filter(isCallers)
+    .filter((monitor) => isCallers(monitor) && scopesLacking(context, monitor.monitor).length === 0)
     .map((monitor) => ({ at: monitor.createdAt, id: monitor.monitorId, monitor }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'monitors', items, ({ monitor, id }) => {
@@ -75,11 +70,12 @@ export async function removeMonitor(context: Context): Promise<Answer> {
   return { status: 204 };
 }
 
-/** The monitor in the path. @throws VigieError `request.unknown`, also when it is another's */
+/** The monitor in the path. @throws VigieError `request.unknown`, also when it is another's or of what is not granted */
 function monitorAskedFor(context: Context): Monitor {
   const id = context.call.path['mid'] ?? '';
   const monitor = context.car.monitors.get(id);
   if (monitor === undefined || !ownerFilter(context)(monitor)) throw unknown('monitor', id);
+  if (scopesLacking(context, monitor.monitor).length > 0) throw unknown('monitor', id);
   return monitor;
 }
 
@@ -116,32 +112,6 @@ function inputOf(context: Context): unknown {
   const { callbackId: __, ...subscribe } = (subscribeParam ?? {}) as Record<string, unknown>;
   if (side === 'fleet') return { ...parameter, subscribeParam: subscribe };
   return { ...parameter, subscribeParam: { ...subscribe, callbackId: callbackAskedFor(context).callbackId } };
-}
-
-/** @throws VigieError `request.forbidden` when it would tell what the caller may not read, and as compileMonitor does */
-function checkScopes({ call, sees }: Context, input: unknown): void {
-  if (call.caller.scopes === undefined) return;
-  const missing = [...monitorScopesOf(compileMonitor(input))].filter((scope) => !sees(scope));
-  if (missing.length === 0) return;
-  const scopes = `${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
-  throw new VigieError('request.forbidden', `what this monitor watches and tells needs the ${scopes}`);
-}
-
-/** What compileMonitor put aside for who delivers. */
-interface Delivery {
-  readonly subscribeParam?: { readonly callbackId?: string; readonly callback?: unknown };
-  readonly attributes?: unknown;
-}
-
-/** What cannot be read, which only a command can have brought, says nothing. */
-function deliveryOf({ delivery }: MonitorParameter): Delivery {
-  if (delivery === undefined) return {};
-  try {
-    const read: unknown = JSON.parse(delivery);
-    return typeof read === 'object' && read !== null ? read : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Interface 3.19.2 and 4.17.2 Monitor. */

@@ -4,7 +4,7 @@ import { alarmType, longPaging, paging, timestamps } from '../parameters/query.t
 import { read } from './making.ts';
 
 const tag = 'Alarms and thefts';
-const scopes = ['data:telemetry'];
+const scopes = { required: ['data:telemetry'] } as const;
 
 /** What the burglar alarm did, and thefts; records of thefts are the fleet's alone. */
 export const alarmOperations: readonly Operation[] = [

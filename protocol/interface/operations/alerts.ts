@@ -4,7 +4,8 @@ import { paging, profile, timestamps } from '../parameters/query.ts';
 import { read } from './making.ts';
 
 const tag = 'Alerts';
-const scopes = ['data:alert', 'data:position'];
+const scopes = { required: ['data:alert'], optional: ['data:position'] } as const;
+const tripScopes = { required: ['data:trip', 'data:alert'], optional: ['data:position'] } as const;
 const filters = [timestamps, ...paging];
 
 /** Warnings of the car. */
@@ -92,7 +93,7 @@ export const alertOperations: readonly Operation[] = [
     summary: 'Lists the alerts that there were during a trip.',
     parameters: filters,
     shape: 'Alerts',
-    scopes,
+    scopes: tripScopes,
   }),
   read({
     id: 'user.tripAlerts.get',
@@ -101,6 +102,6 @@ export const alertOperations: readonly Operation[] = [
     tag,
     summary: 'Reads an alert that there was during a trip.',
     shape: 'Alert',
-    scopes,
+    scopes: tripScopes,
   }),
 ];

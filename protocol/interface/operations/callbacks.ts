@@ -9,7 +9,7 @@ function callbacks(side: Side): Operation[] {
   const path = paths[side];
   const one = `${path}/{cbid}`;
   const body = side === 'fleet' ? 'fleetCallback' : 'userCallback';
-  const scopes = side === 'fleet' ? [] : [...dataScopes, ...remoteScopes];
+  const scopes = side === 'fleet' ? {} : { optional: [...dataScopes, ...remoteScopes] };
   const given = { side, tag: 'Callbacks', scopes } as const;
   return [
     read({

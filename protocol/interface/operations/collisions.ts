@@ -4,7 +4,8 @@ import { paging, profile, timestamps } from '../parameters/query.ts';
 import { read } from './making.ts';
 
 const tag = 'Collisions';
-const scopes = ['data:collision'];
+const scopes = { required: ['data:collision'] } as const;
+const tripScopes = { required: ['data:trip', 'data:collision'] } as const;
 const filters = [timestamps, ...paging];
 
 /** Collisions of the car. */
@@ -85,7 +86,7 @@ export const collisionOperations: readonly Operation[] = [
     summary: 'Lists the collisions that there were during a trip.',
     parameters: filters,
     shape: 'Collisions',
-    scopes,
+    scopes: tripScopes,
     deprecated: true,
   }),
   read({
@@ -95,7 +96,7 @@ export const collisionOperations: readonly Operation[] = [
     tag,
     summary: 'Reads a collision that there was during a trip.',
     shape: 'Collision',
-    scopes,
+    scopes: tripScopes,
     deprecated: true,
   }),
 ];

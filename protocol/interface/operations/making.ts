@@ -3,6 +3,7 @@ import type { Method, Operation, OperationAnswer, Parameter, RequestName, Side }
 import { namesIn, pathParameters } from '../parameters/path.ts';
 import { answerSchema, type ShapeName } from '../schemas/answers.ts';
 import { requestBody } from '../schemas/requests.ts';
+import { noScopes, type OperationScopes } from './scopes.ts';
 
 export const HAL = 'application/hal+json';
 export const GEO_JSON = 'application/vnd.geo+json';
@@ -15,7 +16,7 @@ interface Given {
   readonly tag: string;
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  readonly scopes?: readonly string[];
+  readonly scopes?: Partial<OperationScopes>;
   readonly deprecated?: boolean;
 }
 
@@ -66,14 +67,14 @@ function answer(side: Side, shape: ShapeName, description: string, media: string
 }
 
 function made(given: Given, method: Method, answers: Operation['answers']): Operation {
-  const { parameters = [], scopes = [], ...rest } = given;
+  const { parameters = [], scopes, ...rest } = given;
   return {
     ...rest,
     method,
     parameters: [...pathParameters(given.path), ...parameters],
     answers,
     errors: errorsOf(given, method),
-    scopes,
+    scopes: { ...noScopes, ...scopes },
   };
 }
 
@@ -81,13 +82,13 @@ function made(given: Given, method: Method, answers: Operation['answers']): Oper
  * Statuses of refusals: 404 needs something that may not exist, 403 a right that may be missing, 406 an answer, 413
  * and 415 a body, 507 something to keep.
  */
-function errorsOf({ path, scopes = [] }: Given, method: Method): number[] {
+function errorsOf({ path, scopes }: Given, method: Method): number[] {
   const writes = method !== 'GET';
   const sends = method === 'POST' || method === 'PUT';
   return [
     400,
     401,
-    ...(path.includes('{fid}') || scopes.length > 0 ? [403] : []),
+    ...(path.includes('{fid}') || scopes !== undefined ? [403] : []),
     ...(namesIn(path).length > 0 ? [404] : []),
     ...(method === 'DELETE' ? [] : [406]),
     ...(sends ? [413, 415] : []),

@@ -13,7 +13,7 @@ function monitors(side: Side): Operation[] {
   const path = paths[side];
   const one = `${path}/{mid}`;
   const body = side === 'fleet' ? 'fleetMonitor' : 'userMonitor';
-  const given = { side, tag: 'Monitors', scopes: side === 'fleet' ? [] : dataScopes } as const;
+  const given = { side, tag: 'Monitors', scopes: side === 'fleet' ? {} : { optional: dataScopes } } as const;
   return [
     read({
       ...given,

@@ -5,7 +5,7 @@ export const scopes = {
   'data:trip': 'Trips of the vehicles.',
   'data:alert': 'Alerts of the vehicles.',
   'data:collision': 'Collisions of the vehicles.',
-  'data:vehicle:devices:pnc': 'Which vehicles there are, and what they can do.',
+  'data:vehicle:devices:pnc': 'Plug and Charge of the vehicles, of which this car tells nothing.',
   'remote:door:write': 'Lock and unlock the doors.',
   'remote:preconditioning:write': 'Heat and cool the cabin before a drive.',
   'remote:horn:write': 'Sound the horn.',
@@ -18,7 +18,7 @@ export type Scope = keyof typeof scopes;
 
 export const scopeNames = Object.keys(scopes) as Scope[];
 
-/** Data that monitors watch: any of these lets one have monitors. */
+/** Data that monitors watch: what one watches and tells needs its own scopes. */
 export const dataScopes: readonly Scope[] = [
   'data:telemetry',
   'data:position',
@@ -27,5 +27,31 @@ export const dataScopes: readonly Scope[] = [
   'data:collision',
 ];
 
-/** Any of these lets one see remotes; sending one needs that of its kind. */
+/** Seeing and sending a remote needs the scope of its kind. */
 export const remoteScopes: readonly Scope[] = scopeNames.filter((name) => name.startsWith('remote:'));
+
+/** Which scopes an operation of the user side needs. Interface 4.17.2, the tables of mandatory state. */
+export interface OperationScopes {
+  /** All of these have to be granted. */
+  readonly required: readonly Scope[];
+  /** What one of these shows is left out without it. */
+  readonly optional: readonly Scope[];
+  /** Whether something is shown that is under none of `optional`; else one of them has to be granted. */
+  readonly more?: true;
+}
+
+/** Of an operation that is under no scope. */
+export const noScopes: OperationScopes = { required: [], optional: [] };
+
+/** What a caller with the scopes `granted` lacks, as the end of a sentence; undefined when nothing is lacking. */
+export function lackOf(
+  { required, optional, more }: OperationScopes,
+  granted: ReadonlySet<string>,
+): string | undefined {
+  const missing = required.filter((scope) => !granted.has(scope));
+  if (missing.length > 0) return `needs the ${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
+  if (required.length > 0 || optional.length === 0) return undefined;
+  // Interface 4.17.2: a token without any scope is refused.
+  const any = more === true ? scopeNames : optional;
+  return any.some((scope) => granted.has(scope)) ? undefined : `needs one of the scopes ${any.join(', ')}`;
+}

@@ -63,7 +63,7 @@ export const statusOperations: readonly Operation[] = [
     tag,
     summary: 'Reads the state of a vehicle.',
     shape: 'Status',
-    scopes: ['data:telemetry', 'data:position'],
+    scopes: { optional: ['data:telemetry', 'data:position'] },
   }),
   read({
     id: 'user.lastPosition.get',
@@ -73,7 +73,7 @@ export const statusOperations: readonly Operation[] = [
     summary: 'Reads where a vehicle is; the state of the vehicle says it too.',
     shape: 'Position',
     media: GEO_JSON,
-    scopes: ['data:position'],
+    scopes: { required: ['data:position'] },
     deprecated: true,
   }),
   read({
@@ -83,6 +83,6 @@ export const statusOperations: readonly Operation[] = [
     tag,
     summary: 'Reads when a vehicle is next due for service.',
     shape: 'Maintenance',
-    scopes: ['data:telemetry'],
+    scopes: { required: ['data:telemetry'] },
   }),
 ];

@@ -4,7 +4,7 @@ import { longPaging, profile, telemetryExtension, telemetryType, timestamps } fr
 import { read } from './making.ts';
 
 const tag = 'Telemetry';
-const scopes = ['data:telemetry', 'data:position'];
+const parts = ['data:telemetry', 'data:position'] as const;
 const common = [timestamps, ...longPaging, telemetryExtension];
 
 /** Readings over time. */
@@ -35,7 +35,7 @@ export const telemetryOperations: readonly Operation[] = [
     summary: 'Lists readings of a vehicle.',
     parameters: [telemetryType.user, ...common],
     shape: 'Telemetries',
-    scopes,
+    scopes: { optional: parts },
     deprecated: true,
   }),
   read({
@@ -46,7 +46,7 @@ export const telemetryOperations: readonly Operation[] = [
     summary: 'Lists readings of a vehicle during a trip.',
     parameters: [telemetryType.user, ...common],
     shape: 'Telemetries',
-    scopes,
+    scopes: { required: ['data:trip'], optional: parts },
     deprecated: true,
   }),
 ];

@@ -53,7 +53,7 @@ export const tripOperations: readonly Operation[] = [
     summary: 'Lists the trips of a vehicle.',
     parameters: filters,
     shape: 'Trips',
-    scopes: ['data:trip', 'data:position'],
+    scopes: { required: ['data:trip'], optional: ['data:position'] },
   }),
   read({
     id: 'user.trips.get',
@@ -62,7 +62,7 @@ export const tripOperations: readonly Operation[] = [
     tag,
     summary: 'Reads a trip.',
     shape: 'Trip',
-    scopes: ['data:trip', 'data:position'],
+    scopes: { required: ['data:trip'], optional: ['data:position'] },
   }),
   read({
     id: 'user.tripWaypoints.list',
@@ -72,7 +72,7 @@ export const tripOperations: readonly Operation[] = [
     summary: 'Lists the points of the way of a trip.',
     parameters: [timestamps, tolerance, ...longPaging],
     shape: 'WayPoints',
-    scopes: ['data:position'],
+    scopes: { required: ['data:trip', 'data:position'] },
     deprecated: true,
   }),
 ];

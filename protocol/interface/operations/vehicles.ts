@@ -13,7 +13,7 @@ import {
 import { read } from './making.ts';
 
 const tag = 'Vehicles';
-const scopes = ['data:vehicle:devices:pnc'];
+const scopes = { optional: ['data:vehicle:devices:pnc'], more: true } as const;
 
 /** Fleets, the user, and their vehicles. */
 export const vehicleOperations: readonly Operation[] = [

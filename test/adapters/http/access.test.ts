@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { FleetGate, type FleetUser } from '../../../adapters/http/access/fleet.ts';
 import { hashPassword, readPasswordHash, verifyPassword } from '../../../adapters/http/access/password.ts';
+import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
 import { Authority } from '../../rig/certificates.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { fetchJson, startRig } from './rig.ts';
@@ -93,7 +94,7 @@ describe('the fleet side', () => {
     const gate = new FleetGate([operator], clock);
     const guesses = Array.from({ length: 5 }, (_, n) => {
       const presented = { remote: '127.0.0.1', clientIds: ['app-1'], ...basic('operator', `g${n}`) };
-      return gate.admit(presented, { operation: { scopes: [] }, path: {} });
+      return gate.admit(presented, { operation: { scopes: noScopes }, path: {} });
     });
     const ended = await Promise.allSettled(guesses);
     const codes = ended.map((one) => one.status === 'rejected' && (one.reason as { code: string }).code);

