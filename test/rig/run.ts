@@ -24,16 +24,21 @@ export default async function setUp(): Promise<() => void> {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
+/** The folder of the run, which is removed at its end. */
+export function runFolder(): string {
+  const folder = process.env['TEST_FOLDER'];
+  if (folder === undefined) throw new Error('only the test runner makes a folder for its run');
+  return folder;
+}
+
 /**
  * A file or folder that all test files of the run share: `make` puts it at the path it is given. If two files ask at
  * once, both make it, and the first that has done so wins. Nobody may change it.
  */
 export async function madeOnce(name: string, make: (path: string) => void | Promise<void>): Promise<string> {
-  const folder = process.env['TEST_FOLDER'];
-  if (folder === undefined) throw new Error('only test files of a run share what they make');
-  const path = join(folder, name);
+  const path = join(runFolder(), name);
   if (existsSync(path)) return path;
-  const draft = join(mkdtempSync(join(folder, 'draft-')), basename(name));
+  const draft = join(mkdtempSync(join(runFolder(), 'draft-')), basename(name));
   await make(draft);
   try {
     renameSync(draft, path);

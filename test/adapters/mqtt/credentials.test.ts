@@ -1,16 +1,14 @@
 /** Files that the broker wants, and that are missing or damaged: the link waits for them, and says which. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Credentials, type TlsFiles } from '../../../adapters/mqtt/credentials.ts';
 import { MqttLink } from '../../../adapters/mqtt/index.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { Car, message, vin } from '../../rig/car.ts';
+import { Car, vin } from '../../rig/car.ts';
 import { Authority, type Certificate } from '../../rig/certificates.ts';
 import { MemoryLog } from '../../rig/log.ts';
-import { MosquittoRig } from '../../rig/mosquitto.ts';
-import { describePeer } from '../../rig/peers.ts';
 import { accept, obliging, ScriptedBroker } from '../../rig/script.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -65,41 +63,6 @@ describe('certificates', () => {
     expect(log.lines.filter(({ event }) => event === 'link.certificates')).toMatchObject([
       { level: 'warn', fields: { kept: 'those of before' } },
     ]);
-  });
-});
-
-describePeer('mosquitto', 'a link to a broker that wants a certificate', () => {
-  let broker: MosquittoRig;
-  let authority: Authority;
-  beforeEach(async () => {
-    authority = new Authority(folder, 'peer');
-    const server = authority.issue('broker');
-    broker = new MosquittoRig({
-      listener: (port) => [
-        `listener ${port} 127.0.0.1`,
-        `cafile ${authority.certFile}`,
-        `certfile ${server.certFile}`,
-        `keyfile ${server.keyFile}`,
-        'require_certificate true',
-        'use_identity_as_username true',
-      ],
-    });
-    await broker.start();
-  });
-  afterEach(() => broker.remove());
-
-  it('waits for the file that is missing, says which, and comes up when it is there', async () => {
-    const { cert, key } = authority.issue(vin);
-    const file = join(folder, 'unit.key');
-    const tls = (): TlsFiles => ({ ca: authority.cert, cert, key: readFileSync(file) });
-    const car = new Car(broker.url.replace('mqtt:', 'mqtts:'), { tls, closeTimeout: 300 });
-    closers.push(() => car.link.close());
-    car.open();
-    await car.log.take(({ event }) => event === 'link.unreachable');
-    expect(car.link.health()).toMatchObject({ reason: expect.stringContaining(file) });
-    writeFileSync(file, key);
-    await car.up();
-    await car.link.publish(message('at last'));
   });
 });
 

@@ -1,14 +1,13 @@
 /** Frames as plain objects, and logs of them, for tests. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll } from 'vitest';
 import type { BytesReader } from '../../../../adapters/can/log/format.ts';
 import { type BytesFormat, bytesFormats, formats, headOf } from '../../../../adapters/can/log/formats.ts';
 import { type LogOptions, openLog } from '../../../../adapters/can/log/index.ts';
 import type { LogParser, Recording } from '../../../../adapters/can/log/recording.ts';
 import { BIT_RATE_SWITCH, ERROR_STATE, EXTENDED, FD, type FrameBatch, REMOTE, SENT } from '../../../../agent/ports.ts';
+import { runFolder } from '../../../rig/run.ts';
 
 export interface Frame {
   readonly at: number;
@@ -66,9 +65,8 @@ export function parserOf(format: BytesFormat, recording: Recording, begun: Uint8
   return (readers.get(format) as BytesReader).create(recording, headOf(begun));
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'vigie-log-'));
+const folder = mkdtempSync(join(runFolder(), 'logs-'));
 let files = 0;
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Path of a new file with this content. */
 export function fileOf(content: string | Uint8Array): string {
