@@ -27,10 +27,15 @@ export interface StatusReader {
   contents(objects?: ReadonlySet<number>): StatusContents;
 }
 
-/** Also tells when a value was last read. */
+/** Also tells when a value was last read, and when it became what it is. */
 export interface StatusListener extends StatusReader {
   /** UTC milliseconds of the last reading since the start, also of one without a change; -Infinity: none. */
   seenAt(slot: Slot): number;
+  /**
+   * UTC milliseconds of the reading that changed the value of a slot that has one. Of what an earlier run knew it is the
+   * `createdAt` of its object.
+   */
+  changedAt(slot: Slot): number;
 }
 
 /**
@@ -40,6 +45,7 @@ export interface StatusListener extends StatusReader {
 export class Status implements StatusListener {
   readonly #values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
   readonly #seenAt = new Float64Array(slots.length).fill(Number.NEGATIVE_INFINITY);
+  readonly #changedAt = new Float64Array(slots.length).fill(Number.NaN);
   readonly #timeout = new Float64Array(slots.length).fill(Number.POSITIVE_INFINITY);
   readonly #createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
   /** Slots that can become stale. */
@@ -100,6 +106,10 @@ export class Status implements StatusListener {
     return this.#seenAt[slot.index] as number;
   }
 
+  changedAt(slot: Slot): number {
+    return this.#changedAt[slot.index] as number;
+  }
+
   fresh(slot: Slot, now: number): boolean {
     const age = now - (this.#seenAt[slot.index] as number);
     // A reading from the future means that the clock stepped: how old it is cannot be said.
@@ -117,6 +127,7 @@ export class Status implements StatusListener {
     const previous = this.#values[index];
     if (previous === value || (typeof value === 'object' && sameValue(previous, value))) return;
     this.#values[index] = value;
+    this.#changedAt[index] = at;
     this.#createdAt[slot.object] = at;
     for (const observer of this.#observers) observer.changed(slot, value, previous, at);
   }
@@ -149,7 +160,7 @@ export class Status implements StatusListener {
    * earlier run knew lies outside and stays.
    */
   correct(by: number, from: number, to: number): void {
-    for (const times of [this.#createdAt, this.#seenAt]) {
+    for (const times of [this.#createdAt, this.#seenAt, this.#changedAt]) {
       for (const [index, at] of times.entries()) if (at >= from && at <= to) times[index] = at + by;
     }
     for (const { index, kind } of slots) {
@@ -167,6 +178,7 @@ export class Status implements StatusListener {
   restore(contents: object): void {
     for (const { slot, value, at } of disassemble(contents)) {
       this.#values[slot.index] = value;
+      this.#changedAt[slot.index] = at;
       this.#createdAt[slot.object] = at;
     }
   }

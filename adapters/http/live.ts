@@ -4,7 +4,7 @@
  * between, and what the people in the car keep to themselves is not in Status.
  */
 import type { Clock } from '../../agent/ports.ts';
-import type { StatusObserver, StatusReader } from '../../agent/status.ts';
+import type { StatusListener, StatusObserver } from '../../agent/status.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { type Slot, slots } from '../../protocol/slots.ts';
 import { TooManyRequests } from './access/failures.ts';
@@ -24,12 +24,12 @@ const DEFAULT: LiveOptions = { streams: 16, heartbeat: 15_000, pause: 50 };
 type Sees = (slot: Slot) => boolean;
 
 export class LiveChanges implements StatusObserver {
-  readonly #status: StatusReader;
+  readonly #status: StatusListener;
   readonly #clock: Clock;
   readonly #options: LiveOptions;
   readonly #viewers = new Set<Viewer>();
 
-  constructor(status: StatusReader, clock: Clock, options: Partial<LiveOptions> = {}) {
+  constructor(status: StatusListener, clock: Clock, options: Partial<LiveOptions> = {}) {
     this.#status = status;
     this.#clock = clock;
     this.#options = { ...DEFAULT, ...options };
@@ -77,7 +77,7 @@ export class LiveChanges implements StatusObserver {
 /** One stream. It is asked for the next event when what was sent before has gone out. */
 class Viewer {
   readonly stream: ReadableStream<Uint8Array>;
-  readonly #status: StatusReader;
+  readonly #status: StatusListener;
   readonly #clock: Clock;
   readonly #options: LiveOptions;
   readonly #sees: Sees;
@@ -85,7 +85,7 @@ class Viewer {
   readonly #until: number;
   readonly #gone: () => void;
   /** Changed slots and when they changed, UTC ms. No longer than the list of slots. */
-  readonly #noted = new Map<Slot, number | undefined>();
+  readonly #noted = new Map<Slot, number>();
   readonly #encoder = new TextEncoder();
   #ended = false;
   #left = false;
@@ -93,14 +93,16 @@ class Viewer {
   /** Monotonic ms. */
   #sent = Number.NEGATIVE_INFINITY;
 
-  constructor(status: StatusReader, clock: Clock, options: LiveOptions, sees: Sees, until: number, gone: () => void) {
+  constructor(status: StatusListener, clock: Clock, options: LiveOptions, sees: Sees, until: number, gone: () => void) {
     this.#status = status;
     this.#clock = clock;
     this.#options = options;
     this.#sees = sees;
     this.#until = until;
     this.#gone = gone;
-    for (const slot of slots) if (status.value(slot) !== undefined && sees(slot)) this.#noted.set(slot, undefined);
+    for (const slot of slots) {
+      if (status.value(slot) !== undefined && sees(slot)) this.#noted.set(slot, status.changedAt(slot));
+    }
     const source = {
       start: (controller: ReadableStreamDefaultController<Uint8Array>) => controller.enqueue(this.#introduction()),
       pull: (controller: ReadableStreamDefaultController<Uint8Array>) => this.#pull(controller),
@@ -161,13 +163,13 @@ class Viewer {
   #events(): string {
     const now = this.#clock.now();
     const texts: string[] = [];
-    for (const [slot, at] of this.#noted) {
+    for (const [slot, noted] of this.#noted) {
       const value = this.#status.value(slot);
-      const when = at === undefined ? {} : { at: dateTime(at) };
+      const at = dateTime(noted);
       const data =
         value === undefined
-          ? { path: slot.path, ...when }
-          : { path: slot.path, value: shown(slot, value), ...when, stale: !this.#status.fresh(slot, now) };
+          ? { path: slot.path, at }
+          : { path: slot.path, value: shown(slot, value), at, stale: !this.#status.fresh(slot, now) };
       texts.push(`event: ${value === undefined ? 'removed' : 'change'}\ndata: ${JSON.stringify(data)}\n\n`);
     }
     this.#noted.clear();

@@ -75,9 +75,9 @@ describe('a stream', () => {
     status.write(speed, 50, AT);
     const rig = await startRig({ live });
     for (const path of ['/live', '/connectedcar/v3/live', '/connectedcar/v4/live']) {
-      expect(await (await open(rig, path)).next()).toMatchObject({
+      expect(await (await open(rig, path)).next()).toEqual({
         event: 'change',
-        data: { path: 'kinetic.speed', value: 50 },
+        data: { path: 'kinetic.speed', value: 50, at: '2026-01-01T12:00:00.000Z', stale: expect.any(Boolean) },
       });
     }
     const reader = await open(rig);
@@ -92,6 +92,33 @@ describe('a stream', () => {
       event: 'removed',
       data: { path: 'kinetic.speed', at: '2026-01-01T12:00:02.000Z' },
     });
+  });
+
+  test('begins with when each value became so, also of a value that was read again or that an earlier run knew', async () => {
+    const { status: before } = watched();
+    before.write(mileage, 42_000, AT - 60_000);
+    const { status, live } = watched();
+    status.restore(before.contents());
+    status.write(speed, 50, AT);
+    // The same value read again: no change.
+    status.write(speed, 50, AT + 5_000);
+    // Another member of the same object changes.
+    status.write(slot('kinetic.moving'), true, AT + 6_000);
+    const reader = await open(await startRig({ live }));
+    const told = [await reader.next(), await reader.next(), await reader.next()];
+    expect(Object.fromEntries(told.map((event) => [event?.data.path, event?.data.at]))).toEqual({
+      'odometer.mileage': '2026-01-01T11:59:00.000Z',
+      'kinetic.speed': '2026-01-01T12:00:00.000Z',
+      'kinetic.moving': '2026-01-01T12:00:06.000Z',
+    });
+  });
+
+  test('gives the times corrected in its first events when the clock became known', async () => {
+    const { status, live } = watched();
+    status.write(speed, 50, 5_000);
+    status.correct(AT, 0, 10_000);
+    const reader = await open(await startRig({ live }));
+    expect((await reader.next())?.data.at).toBe('2026-01-01T12:00:05.000Z');
   });
 
   test('says when a value is stale', async () => {
