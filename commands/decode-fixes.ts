@@ -44,7 +44,21 @@ export async function decodeFixes(path: string, format: Format, lines: Lines): P
 
 function ndjson(fix: Fix): string {
   const { t, latitude, longitude, altitude, speed, heading, satellites } = fix;
-  return JSON.stringify({ t, latitude, longitude, altitude, speed, heading, fix: fix.fix, satellites });
+  return JSON.stringify({
+    t,
+    // Tenths of a millimetre, ten-thousandths of a km/h: finer than receivers write.
+    latitude: rounded(latitude, 1e9),
+    longitude: rounded(longitude, 1e9),
+    altitude: rounded(altitude, 1e4),
+    speed: rounded(speed, 1e4),
+    heading: rounded(heading, 1e4),
+    fix: fix.fix,
+    satellites,
+  });
+}
+
+function rounded(value: number | undefined, scale: number): number | undefined {
+  return value === undefined ? undefined : Math.round(value * scale) / scale;
 }
 
 function text(fix: Fix): string {

@@ -4,6 +4,7 @@ import {
   type DecodedExchange,
   ObdDecoder,
   type ObdExchange,
+  type ObdValue,
   parseSignalSet,
   type SignalSet,
 } from '../adapters/obd/index.ts';
@@ -77,8 +78,13 @@ function exchange(line: string, number: number): ObdExchange {
 
 function text(outcome: Outcome): string {
   if ('error' in outcome) return `error: ${outcome.error}`;
-  const values = Object.entries(outcome.values).map(([signal, value]) => `${signal}=${value}`);
+  const values = Object.entries(outcome.values).map(([signal, value]) => `${signal}=${shown(value)}`);
   return [outcome.command, ...values].join(' ');
+}
+
+/** A 255th of a hundred has no end: seven digits are more than any adapter measures. */
+function shown(value: ObdValue): ObdValue {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(7)) : value;
 }
 
 function load(file: string): SignalSet {

@@ -88,7 +88,8 @@ async function decode(logs: string[], options: Options): Promise<void> {
     }
     const log = await openLog(path);
     try {
-      const reader = raw === true ? undefined : new DbcFrameReader(databases, log.buses, options);
+      const reader =
+        raw === true ? undefined : new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
       const { frames, printed } = await print(log, reader, format, lines);
       decoded += printed;
       if (printed === 0) {

@@ -187,7 +187,7 @@ export class Health {
       mode,
       ...(reason === undefined ? {} : { reason }),
       at: Math.round(clock.now()),
-      uptime: clock.monotonic() - this.#startedAt,
+      uptime: Math.round(clock.monotonic() - this.#startedAt),
       ...(stuck === undefined ? {} : { stuck }),
       sources,
       frames: sources.reduce((sum, source) => sum + source.frames, 0),
@@ -204,8 +204,8 @@ export class Health {
         ...(this.#details === undefined ? {} : { details: detailsOf(this.#details()) }),
       },
       journal: { written, flushes, failures, disk, flashed },
-      process: process(),
-      delay: this.pulse.delay,
+      process: rounded(process()),
+      delay: Math.round(this.pulse.delay),
     };
   }
 
@@ -213,6 +213,11 @@ export class Health {
   hello(): HelloHealth {
     return compact(this.snapshot());
   }
+}
+
+/** Processor time in ms, the busy share in hundredths of a percent: measured no finer. */
+function rounded(vitals: ProcessVitals): ProcessVitals {
+  return { ...vitals, cpu: Math.round(vitals.cpu), busy: Math.round(vitals.busy * 10_000) / 10_000 };
 }
 
 /** Without what is no concern of the health: a link may say more. */

@@ -49,7 +49,7 @@ class Meter {
       state,
       ...(reason === undefined ? {} : { reason }),
       frames: this.#frames,
-      ...(this.#last === undefined ? {} : { silence: this.#clock.monotonic() - this.#last }),
+      ...(this.#last === undefined ? {} : { silence: Math.round(this.#clock.monotonic() - this.#last) }),
       counts,
     };
   }

@@ -109,6 +109,16 @@ describe('decode', () => {
     expect(lines[1]).toMatchObject({ message: 'BODY', signals: { DoorDriver: 0, BeltDriver: 1, BigCounter: 7 } });
   });
 
+  test('numbers have the digits of their resolution', async () => {
+    for (const format of ['ndjson', 'text']) {
+      const { stdout } = await vigie('decode', car.log, '--dbc', car.dbc, '--format', format);
+      const speeds = [...stdout.matchAll(/Speed"?[:=]([0-9.]+)/g)].map(([, speed = '']) => speed);
+      expect(speeds).toHaveLength(2000);
+      // The factor is 0.01.
+      expect(speeds.filter((speed) => !/^[0-9]+(\.[0-9]{1,2})?$/.test(speed))).toEqual([]);
+    }
+  });
+
   test('--raw gives every frame, --choices the names of the value table, text is for people', async () => {
     const raw = await vigie('decode', car.log, '--raw');
     expect(JSON.parse(raw.stdout.split('\n')[1] as string)).toEqual({
@@ -150,8 +160,7 @@ describe('decode of other recordings', () => {
       .map((line) => JSON.parse(line) as Record<string, number | string>);
     expect(fixes).toHaveLength(3);
     expect(fixes[0]).toMatchObject({ t: Date.UTC(2026, 0, 1, 12), altitude: 35, heading: 90, satellites: 8 });
-    expect(fixes[0]?.['latitude']).toBeCloseTo(48.856, 6);
-    expect(fixes[0]?.['speed']).toBeCloseTo(18.52, 6);
+    expect(fixes[0]).toMatchObject({ latitude: 48.856, longitude: 2.292, speed: 18.52 });
   });
 
   test('--obd decodes answers from standard input, in their order; a bad one costs only itself', async () => {
@@ -200,6 +209,14 @@ describe('decode ends with status 1 and one sentence when it could decode nothin
     expect(await decode.ended(), decode.output).toBe(1);
     expect(decode.output.match(/^\{"error":/gm) ?? []).toHaveLength(errors);
     expect(decode.output).toContain(`vigie: ${sentence}`);
+  });
+
+  test('text for people has no more digits of an endless fraction than an adapter measures', async () => {
+    const decode = new VigieProcess(['decode', '--obd', signalSet, '--format', 'text']);
+    decode.write('{"command": "0104", "response": "7E8 03 41 04 37"}\n');
+    decode.endInput();
+    expect(await decode.ended(), decode.output).toBe(0);
+    expect(decode.output).toBe('0104 EngineLoad=21.56863\n');
   });
 
   test('a log of which the DBC describes no frame', async () => {

@@ -18,6 +18,8 @@ export interface ReadFrame {
 export interface FrameReaderOptions {
   /** Names from the value tables instead of numbers. */
   readonly choices?: boolean;
+  /** Numbers with the decimals that factor and offset can give, e.g. 69.57 instead of 69.57000000000001. */
+  readonly decimals?: boolean;
 }
 
 /** How one signal is read. */
@@ -30,6 +32,8 @@ interface Reader {
   readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
   readonly parent: number;
   readonly ranges: readonly (readonly [number, number])[];
+  /** 10 to the power of the decimals that values have; undefined: as many as a double has. */
+  readonly scale: number | undefined;
 }
 
 const limit = 2 ** 53;
@@ -39,6 +43,7 @@ export class DbcFrameReader {
   readonly #bound: readonly BoundDatabase[];
   readonly #buses: readonly string[];
   readonly #choices: boolean;
+  readonly #decimals: boolean;
   readonly #indexes: (readonly MessageIndex[])[] = [];
   readonly #readers = new Map<Message, readonly Reader[]>();
   readonly #registers = new Int32Array(REGISTERS);
@@ -49,6 +54,7 @@ export class DbcFrameReader {
     this.#bound = bound;
     this.#buses = buses;
     this.#choices = options.choices === true;
+    this.#decimals = options.decimals === true;
   }
 
   /**
@@ -70,7 +76,8 @@ export class DbcFrameReader {
     const raws: (number | undefined)[] = [];
     // Without a prototype, so that no name a file may give its signals is special.
     const signals: Record<string, number | string> = Object.create(null);
-    for (const { signal, name, table, needs, exact, parent, ranges } of readers) {
+    for (const reader of readers) {
+      const { signal, name, table, needs, parent, ranges } = reader;
       const selector = parent < 0 ? 0 : raws[parent];
       const there =
         needs <= length && selector !== undefined && (parent < 0 || selects(readers[parent]!.signal, selector, ranges));
@@ -81,12 +88,12 @@ export class DbcFrameReader {
       const raw = rawOf(this.#registers, table, 0, this.#halves);
       raws.push(raw);
       const choice = this.#choices ? signal.choices?.get(raw) : undefined;
-      signals[name] = choice ?? this.#physical(signal, table, raw, exact);
+      signals[name] = choice ?? this.#physical(reader, raw);
     }
     return signals;
   }
 
-  #physical(signal: Signal, table: Int32Array, raw: number, exact: Reader['exact']): number | string {
+  #physical({ signal, table, exact, scale }: Reader, raw: number): number | string {
     if (exact !== undefined) {
       const integer = table[KIND] === WIDE ? this.#halves.integer() : BigInt(raw);
       const value = integer * exact.factor + exact.offset;
@@ -94,6 +101,10 @@ export class DbcFrameReader {
       return Math.abs(number) > limit || BigInt(number) !== value ? value.toString() : number;
     }
     const value = raw * signal.factor + signal.offset;
+    if (this.#decimals && scale !== undefined && Math.abs(value * scale) < limit) {
+      // Of two whole numbers the quotient is the double that is nearest to the decimal.
+      return Math.round(value * scale) / scale;
+    }
     if (Number.isFinite(value)) return value;
     return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
   }
@@ -136,12 +147,27 @@ function readersOf(signals: readonly Signal[]): Reader[] {
     const needs = bytesNeeded(signal);
     const ranges = selection?.ranges ?? [];
     const exact = needsExactness(signal) ? { factor: BigInt(signal.factor), offset: BigInt(signal.offset) } : undefined;
-    readers.push({ signal, name: signal.name, table, needs, exact, parent, ranges });
+    const scale = scaleOf(signal);
+    readers.push({ signal, name: signal.name, table, needs, exact, parent, ranges, scale });
     order.set(signal, readers.length - 1);
     return readers.length - 1;
   };
   for (const signal of signals) add(signal);
   return readers;
+}
+
+/** Powers of ten up to this one are exact doubles. */
+const MOST_DECIMALS = 22;
+
+function scaleOf({ type, factor, offset }: Signal): number | undefined {
+  const decimals = Math.max(decimalsOf(factor), decimalsOf(offset));
+  return type === 'float' || decimals === 0 || decimals > MOST_DECIMALS ? undefined : 10 ** decimals;
+}
+
+/** Digits behind the point of a number as it is written. */
+function decimalsOf(number: number): number {
+  const [digits = '', exponent = '0'] = String(number).split('e');
+  return Math.max(0, (digits.split('.')[1]?.length ?? 0) - Number(exponent));
 }
 
 /** Integers in, integers out, and some of them larger than 2^53. */

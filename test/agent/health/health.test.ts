@@ -5,7 +5,7 @@ import { memoryOutboxStore } from '../../../adapters/store/index.ts';
 import { compact, Health } from '../../../agent/health/health.ts';
 import { MeteredStore } from '../../../agent/health/metered-store.ts';
 import { Pulse } from '../../../agent/health/pulse.ts';
-import type { OutboxStore } from '../../../agent/ports.ts';
+import type { FrameBatch, OutboxStore } from '../../../agent/ports.ts';
 import { decodeMessage, encodeMessage } from '../../../protocol/cbor/message.ts';
 import type { Message } from '../../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
@@ -108,6 +108,20 @@ test('the delay is that of the latest tick of the last minutes, and ticks far ap
   tick(1_000);
   clock.advance(20_000);
   expect(pulse.stuck()).toContain('has not looked around');
+});
+
+test('times of a snapshot are whole milliseconds, whatever the clocks of the machine give', async () => {
+  const clock = new VirtualClock();
+  const health = new Health({ clock, process: () => ({ ...vitals(), cpu: 3139.533, busy: 0.058707591462850116 }) });
+  let deliver = (): void => undefined;
+  const start = async (receive: (batch: FrameBatch) => void): Promise<void> => {
+    deliver = () => receive({ count: 1 } as FrameBatch);
+  };
+  await health.frames('body', { buses: ['body'], start, stop: async () => undefined }).start(() => undefined);
+  deliver();
+  clock.advance(1_000.186606999996);
+  const { uptime, sources, delay, process } = health.snapshot();
+  expect([uptime, sources[0]?.silence, delay, process.cpu, process.busy]).toEqual([1_000, 1_000, 0, 3_140, 0.0587]);
 });
 
 test('a hello with everything in it travels, and one of a quiet agent is small', () => {

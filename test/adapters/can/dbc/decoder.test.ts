@@ -276,6 +276,36 @@ VAL_ 1 Small 255 "all" 0 "none" ;`);
     expect(read('0300000000000000')).toMatchObject({ Small: '27021597764222976' });
   });
 
+  test('numbers with the decimals of factor and offset, each the double nearest to the exact decimal', () => {
+    const scaled = fc.record({
+      raw: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+      factor: fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.nat(7)),
+      offset: fc.tuple(fc.integer({ min: -9_999, max: 9_999 }), fc.nat(4)),
+    });
+    const decimal = ([digits, places]: readonly [number, number]): string => `${digits}e-${places}`;
+    fc.assert(
+      fc.property(scaled, ({ raw, factor, offset }) => {
+        const text = `BO_ 1 M: 4 A\n SG_ S : 0|32@1- (${decimal(factor)},${decimal(offset)}) [0|0] "" A`;
+        const data = new Uint8Array(4);
+        new DataView(data.buffer).setInt32(0, raw, true);
+        const reader = new DbcFrameReader([{ database: database(text) }], [], { decimals: true });
+        const read = reader.decode(batchOf([{ id: 1, data }]), 0)?.signals['S'];
+        // In units of 1e-11 everything is an integer.
+        const units = ([digits, places]: readonly [number, number]): bigint =>
+          BigInt(digits) * 10n ** BigInt(11 - places);
+        const exact = BigInt(raw) * units(factor) + units(offset);
+        // Where a double has digits enough for all decimals.
+        if (exact < 2n ** 53n && exact > -(2n ** 53n)) expect(read).toBe(Number(`${exact}e-11`));
+        else expect(read).toBeCloseTo(Number(`${exact}e-11`), 2);
+      }),
+    );
+    const real = database('BO_ 1 M: 4 A\n SG_ S : 0|32@1- (1,0) [0|0] "" A\nSIG_VALTYPE_ 1 S : 1;');
+    const data = new Uint8Array(4);
+    new DataView(data.buffer).setFloat32(0, 0.1, true);
+    const reader = new DbcFrameReader([{ database: real }], [], { decimals: true });
+    expect(reader.decode(batchOf([{ id: 1, data }]), 0)?.signals['S']).toBe(Math.fround(0.1));
+  });
+
   test('names of values on request', () => {
     expect(read('ff00000000000000', true)).toMatchObject({ Small: 'all', Wide: 766 });
     expect(read('0100000000000000', true)).toMatchObject({ Small: 9007199254740992 });
