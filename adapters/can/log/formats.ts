@@ -22,7 +22,7 @@ export const bytesFormats = [
   'pcapng',
 ] as const;
 /** Formats that are read at any position of a file. */
-export const fileFormats = [] as const;
+export const fileFormats = ['mdf4'] as const;
 export const logFormats = [...bytesFormats, ...fileFormats] as const;
 export type BytesFormat = (typeof bytesFormats)[number];
 export type FileFormat = (typeof fileFormats)[number];
@@ -147,6 +147,17 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     load: async () => {
       const { PcapngParser } = await import('./pcapng.ts');
       return { from: 'bytes', create: (recording) => new PcapngParser(recording) };
+    },
+  },
+  mdf4: {
+    name: 'ASAM MDF4',
+    extensions: ['mf4'],
+    tools: 'CANedge, CANape, CANoe, INCA, Vector loggers, asammdf',
+    note: 'bus logging of CAN and CAN FD; not of other buses, and not LZ4',
+    score: ({ text }) => (/^(MDF {5}|UnFinMF )4/.test(text) ? signature : 0),
+    load: async () => {
+      const { openMdf4 } = await import('./mdf4/index.ts');
+      return { from: 'file', open: openMdf4 };
     },
   },
 };

@@ -185,6 +185,8 @@ export class PcapngParser implements LogParser {
 
   #cut(end: number): number {
     this.#recording.fault(0, 'the file ends within a block');
+    // Said once, however often the end is asked for.
+    this.#lost = true;
     return end;
   }
 }

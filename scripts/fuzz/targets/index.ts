@@ -2,9 +2,10 @@
 import type { FuzzTarget } from '../target.ts';
 import { configuration, profile } from './configuration.ts';
 import { dbc } from './dbc.ts';
+import { fileLogTargets } from './file-logs.ts';
 import { gpsd, nmea, sirf } from './gnss.ts';
 import { prompt, slcan, transport } from './live.ts';
-import { logFile, logGzip } from './log-file.ts';
+import { logFile, logGzip, logZip, logZstd } from './log-file.ts';
 import { logTargets } from './logs.ts';
 import { command, message } from './messages.ts';
 import { elm327, isotp, services, signalSet } from './obd.ts';
@@ -12,8 +13,11 @@ import { uds } from './uds.ts';
 
 export const targets: readonly FuzzTarget[] = [
   ...logTargets,
+  ...fileLogTargets,
   logFile,
   logGzip,
+  logZstd,
+  logZip,
   dbc,
   nmea,
   sirf,

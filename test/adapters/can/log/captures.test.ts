@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openLog } from '../../../../adapters/can/log/index.ts';
+import { Recording } from '../../../../adapters/can/log/recording.ts';
 import { ERROR, EXTENDED, FD, SENT } from '../../../../agent/ports.ts';
 import { asCaptured, type Capture, packetOf, pcap, pcapng } from './capture-writers.ts';
-import { anyFrames, type Frame, fileOf, inMicroseconds, readLog, readText } from './frames.ts';
+import { anyFrames, type Frame, fileOf, inMicroseconds, parserOf, readLog, readText } from './frames.ts';
 
 const everything = { fd: true, remote: true, sent: true };
 const runs = { numRuns: 60, seed: 20_260_601 };
@@ -96,6 +97,20 @@ describe('pcapng', () => {
     const other = { ...data, bus: 'can1' };
     const file = Buffer.concat([pcapng([data], socketCan), pcapng([other], { ...socketCan, little: false })]);
     expect((await readText(file)).frames).toEqual([data, other]);
+  });
+
+  test('a block without packets that the file ends within is stated once, however its bytes come', async () => {
+    const file = pcapng([data], socketCan);
+    const cut = Buffer.concat([file, Buffer.from([5, 0, 0, 0, 64, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])]);
+    expect((await readText(cut)).messages).toEqual(['0: the file ends within a block']);
+    for (let at = file.length + 12; at < cut.length; at++) {
+      const recording = new Recording('log');
+      const parser = parserOf('pcapng', recording, cut);
+      const from = parser.parse(cut, 0, at, false);
+      const to = parser.parse(cut, from, cut.length, false);
+      parser.parse(cut, parser.parse(cut, to, cut.length, true), cut.length, true);
+      expect([at, recording.faults.count]).toEqual([at, 1]);
+    }
   });
 
   test('packets of other interfaces are counted apart', async () => {

@@ -1,0 +1,86 @@
+/** What gives the frames of a group, or of several that lie in one another. */
+import type { FrameBatch } from '../../../../agent/ports.ts';
+import type { Recording } from '../recording.ts';
+import type { Group } from './layout.ts';
+import type { DataStream } from './stream.ts';
+
+export interface Cursor {
+  /** Adds frames until the batch is full or no more come; false at the end. */
+  fill(batch: FrameBatch): Promise<boolean>;
+}
+
+/** The bytes of a stream in pieces that begin with a whole record. */
+export class RecordBytes {
+  bytes: Uint8Array = new Uint8Array(0);
+  view = new DataView(this.bytes.buffer);
+  /** Where the next record begins. */
+  at = 0;
+  readonly #stream: DataStream;
+
+  constructor(stream: DataStream) {
+    this.#stream = stream;
+  }
+
+  get left(): number {
+    return this.bytes.length - this.at;
+  }
+
+  /** Why the bytes end early. */
+  get cut(): string | undefined {
+    return this.#stream.cut;
+  }
+
+  /** Puts the next bytes behind what is left; false when there are none. */
+  async more(): Promise<boolean> {
+    const { left } = this;
+    // The stream uses its memory again.
+    const rest = left === 0 ? undefined : this.bytes.slice(this.at);
+    const next = await this.#stream.next();
+    if (next === undefined) {
+      if (rest !== undefined) this.#set(rest);
+      return false;
+    }
+    if (rest === undefined) this.#set(next);
+    else {
+      const joined = new Uint8Array(left + next.length);
+      joined.set(rest);
+      joined.set(next, left);
+      this.#set(joined);
+    }
+    return true;
+  }
+
+  #set(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.at = 0;
+  }
+}
+
+/**
+ * Counts what is missing at the end of a group.
+ * @param read records that were read
+ * @param rest bytes behind the last whole record
+ */
+export function reportEnd(
+  recording: Recording,
+  group: Group,
+  read: number,
+  rest: number,
+  cut: string | undefined,
+): void {
+  const { contents, count } = group;
+  const missing = count === undefined ? 0 : count - read;
+  if (missing > 0) {
+    const why = cut === undefined ? '' : `: ${cut}`;
+    recording.fault(
+      0,
+      `${missing} of ${count} records of ${contents} are missing${why}`,
+      'records are missing',
+      missing,
+    );
+  } else if (count === undefined || count === 0) {
+    if (cut !== undefined) recording.fault(0, `the records of ${contents} end early: ${cut}`, 'the records end early');
+    else if (rest > 0) recording.fault(0, `the records of ${contents} end within one`, 'the records end within one');
+  }
+}

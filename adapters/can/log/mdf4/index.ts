@@ -1,0 +1,137 @@
+/**
+ * ASAM MDF 4.0 to 4.3 with a bus log: frames of CAN and CAN FD, remote and error frames, as loggers and measurement
+ * tools write them ("Bus Logging" 1.0). Groups are sorted or not, plain or compressed, finished or not; frames of
+ * several groups come in the order of their times. Channel n is the bus `can(n-1)`.
+ */
+import { VigieError } from '../../../../protocol/errors.ts';
+import type { FrameFile } from '../format.ts';
+import type { LogFile } from '../input.ts';
+import type { Recording } from '../recording.ts';
+import { Blocks, Damage } from './blocks.ts';
+import { type Cursor, RecordBytes } from './cursor.ts';
+import { type DataGroup, type Group, type Layout, readLayout } from './layout.ts';
+import { Merge } from './merge.ts';
+import { FrameRecords } from './records.ts';
+import { SignalData } from './signal-data.ts';
+import { type SortedBytes, SortedCursor } from './sorted.ts';
+import { DataStream } from './stream.ts';
+import { type GroupReader, UnsortedCursor } from './unsorted.ts';
+
+/** Groups of frames, each of which takes memory for what is read ahead. */
+const MOST_CURSORS = 256;
+/** Sizes of record identifiers (dg_rec_id_size). */
+const idSizes: readonly number[] = [0, 1, 2, 4, 8];
+
+export async function openMdf4(file: LogFile, recording: Recording): Promise<FrameFile> {
+  const blocks = new Blocks(file);
+  const fail = (what: string, cause?: unknown): VigieError =>
+    new VigieError('input.malformed', what, { where: recording.file, cause });
+  let layout: Layout;
+  const cursors: Cursor[] = [];
+  try {
+    layout = await readLayout(blocks);
+    for (const dataGroup of layout.dataGroups) cursors.push(...(await cursorsOf(dataGroup, layout, blocks, recording)));
+  } catch (error) {
+    throw error instanceof Damage ? fail(`the MDF4 file is damaged: ${error.message}`, error) : error;
+  }
+  if (cursors.length === 0 && recording.faults.count === 0) throw fail(withoutFrames(layout));
+  if (cursors.length > MOST_CURSORS) throw fail(`the MDF4 file has more than ${MOST_CURSORS} groups of CAN frames`);
+  const [only] = cursors;
+  const cursor = only !== undefined && cursors.length === 1 ? only : new Merge(cursors);
+  return {
+    get position() {
+      return blocks.position;
+    },
+    fill: () => cursor.fill(recording.batch),
+    close: () => undefined,
+  };
+}
+
+/** What reads the frames of a data group; nothing when it has none. */
+async function cursorsOf(
+  dataGroup: DataGroup,
+  layout: Layout,
+  blocks: Blocks,
+  recording: Recording,
+): Promise<Cursor[]> {
+  const { groups, idBytes, data } = dataGroup;
+  if (!idSizes.includes(idBytes)) throw new Damage(`record identifiers have ${idBytes} bytes`);
+  const readers = groups.map((group) => readerOf(group, dataGroup, layout, blocks, recording));
+  if (readers.every(({ frames }) => frames === undefined)) {
+    const masters = new Set(layout.dataGroups.flatMap((one) => one.groups.map(({ master }) => master)));
+    for (const { contents, count, variable, position } of groups) {
+      if (!variable && count !== 0 && !masters.has(position)) recording.passOver(contents, count ?? 0);
+    }
+    return [];
+  }
+  const [first] = readers;
+  if (idBytes > 0) {
+    const stream = new DataStream(blocks, data, layout.unfinished);
+    return [new UnsortedCursor(recording, idBytes, readers, stream, layout.inOrder)];
+  }
+  if (groups.length > 1) throw new Damage('several groups of records have no identifiers that tell them apart');
+  if (first?.frames === undefined) return [];
+  const { group, frames, signalData } = first;
+  const bytes = await sortedBytes(group, data, layout, blocks);
+  const [master, masterData] = masterOf(group, layout);
+  if (master?.time === undefined) return [new SortedCursor(recording, group, frames, bytes, signalData, undefined)];
+  const times = { ...(await sortedBytes(master, masterData, layout, blocks)), read: master.time };
+  return [new SortedCursor(recording, group, frames, bytes, signalData, times)];
+}
+
+async function sortedBytes(group: Group, data: number, layout: Layout, blocks: Blocks): Promise<SortedBytes> {
+  // In columns, invalidation bits lie in blocks of their own.
+  const columns = data !== 0 && ['LD', 'DV'].includes((await blocks.head(data)).id);
+  const stride = group.dataBytes + (columns ? 0 : group.invalidBytes);
+  return { records: new RecordBytes(new DataStream(blocks, data, layout.unfinished)), stride };
+}
+
+/** The sorted group in which the times of another lie, and its data (MDF 4.2, cg_cg_master). */
+function masterOf(group: Group, { dataGroups }: Layout): [Group | undefined, number] {
+  for (const { groups, idBytes, data } of dataGroups) {
+    const [only] = groups;
+    if (group.master !== 0 && only?.position === group.master && idBytes === 0) return [only, data];
+  }
+  return [undefined, 0];
+}
+
+function readerOf(
+  group: Group,
+  { groups }: DataGroup,
+  layout: Layout,
+  blocks: Blocks,
+  recording: Recording,
+): GroupReader {
+  const { event, fields, count, contents } = group;
+  const nothing = { group, frames: undefined, time: undefined, signalData: undefined, bytesOf: undefined };
+  if (event === undefined || fields === undefined || event === 'OverloadFrame') return nothing;
+  const time = group.time ?? masterOf(group, layout)[0]?.time;
+  const why = FrameRecords.unreadable(group, time);
+  if (why !== undefined) {
+    if (count !== 0) {
+      recording.fault(0, `records of ${contents} cannot be read: ${why}`, 'records cannot be read', count ?? 1);
+    }
+    return nothing;
+  }
+  const { payload } = fields;
+  const elsewhere = event === 'DataFrame' && payload?.kind === 'offset' ? payload.link : undefined;
+  const bytesOf = groups.find(({ position, variable }) => variable && position === elsewhere);
+  const signalData =
+    elsewhere === undefined || bytesOf !== undefined
+      ? undefined
+      : new SignalData(() => new DataStream(blocks, elsewhere, layout.unfinished));
+  const frames = new FrameRecords(recording, group, fields, event, layout.start);
+  return { group, frames, time: group.time, signalData, bytesOf };
+}
+
+/** What a file without CAN frames has. */
+function withoutFrames({ dataGroups }: Layout): string {
+  const counts = new Map<string, number>();
+  for (const { groups } of dataGroups) {
+    for (const { contents, variable } of groups) {
+      if (!variable) counts.set(contents, (counts.get(contents) ?? 0) + 1);
+    }
+  }
+  const list = [...counts].map(([contents, groups]) => `${contents} in ${groups} ${groups === 1 ? 'group' : 'groups'}`);
+  return `the MDF4 file has no CAN frames; it has ${list.length === 0 ? 'no records at all' : list.join(', ')}`;
+}

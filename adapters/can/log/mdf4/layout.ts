@@ -1,0 +1,229 @@
+/**
+ * What an MDF4 file has, by its blocks: groups of records, and of those that are frames of a CAN bus where the parts of
+ * a frame lie in a record (ASAM MDF 4.1, and its associated standard "Bus Logging" 1.0).
+ */
+import { type Block, type Blocks, Damage, number64 } from './blocks.ts';
+import {
+  type Channel,
+  channelOf,
+  endOf,
+  MASTER,
+  MLSD,
+  offsetReader,
+  type Read,
+  secondsReader,
+  unsignedReader,
+  VLSD,
+} from './channels.ts';
+
+/** What was not done when the file was left unfinished (id_unfin_flags). */
+export const LAST_LENGTH = 4;
+const COUNTERS = 1;
+const VLSD_OFFSETS = 0x40;
+/** cg_flags: the records are of variable length; their time lies in another group. */
+const VLSD_GROUP = 1;
+const REMOTE_MASTER = 8;
+
+const ID_SIZE = 64;
+const MOST_GROUPS = 65_536;
+/** A group of frames has its structure among its first channels, and a structure so many members. */
+const MOST_CHANNELS = 64;
+
+export type EventKind = 'DataFrame' | 'RemoteFrame' | 'ErrorFrame' | 'OverloadFrame';
+
+/** Where the parts of a frame lie in a record; a part that is not recorded is undefined. */
+export interface FrameFields {
+  readonly id: Read | undefined;
+  readonly ide: Read | undefined;
+  readonly channel: Read | undefined;
+  readonly dlc: Read | undefined;
+  readonly length: Read | undefined;
+  readonly sent: Read | undefined;
+  readonly fd: Read | undefined;
+  readonly bitRateSwitch: Read | undefined;
+  readonly errorState: Read | undefined;
+  readonly payload: Payload | undefined;
+}
+
+export type Payload =
+  /** In the record, at most so many bytes. */
+  | { readonly kind: 'inline'; readonly byte: number; readonly most: number }
+  /** At an offset in the data that a link leads to: of blocks, or of a group of records of variable length. */
+  | { readonly kind: 'offset'; readonly offset: Read; readonly link: number };
+
+export interface Group {
+  readonly position: number;
+  readonly recordId: number;
+  /** Records there should be; undefined when the file does not know. */
+  readonly count: number | undefined;
+  readonly dataBytes: number;
+  readonly invalidBytes: number;
+  /** Its time lies in the records of another group, one for each: the position of that; 0 when it does not. */
+  readonly master: number;
+  /** Its records are bytes of variable length, which frames of another group refer to. */
+  readonly variable: boolean;
+  /** The bus, counted from 1, where records do not say it; 0 when nothing does. */
+  readonly bus: number;
+  readonly event: EventKind | undefined;
+  readonly fields: FrameFields | undefined;
+  /** Seconds since the start; undefined when its records have no time that can be read. */
+  readonly time: Read | undefined;
+  /** What its records are, for people. */
+  readonly contents: string;
+}
+
+export interface DataGroup {
+  /** Bytes of the identifier before each record: 0 in a sorted group. */
+  readonly idBytes: number;
+  readonly data: number;
+  readonly groups: readonly Group[];
+}
+
+export interface Layout {
+  /** UTC milliseconds; local time as it stands where the file has no other. */
+  readonly start: number;
+  readonly unfinished: number;
+  /** Offsets of bytes of variable length cannot be relied on: they come in the order of the frames. */
+  readonly inOrder: boolean;
+  readonly dataGroups: readonly DataGroup[];
+}
+
+/** @throws Damage when the blocks do not fit each other */
+export async function readLayout(blocks: Blocks): Promise<Layout> {
+  const id = await blocks.bytes(0, ID_SIZE);
+  if (id.length < ID_SIZE) throw new Damage('the file ends within its first block');
+  const unfinalised = String.fromCharCode(...id.subarray(0, 2)) === 'Un';
+  const unfinished = unfinalised ? (id[60] as number) | ((id[61] as number) << 8) : 0;
+  const header = await blocks.block(ID_SIZE, ['HD'], 6, 13);
+  const dataGroups: DataGroup[] = [];
+  for await (const block of blocks.chain(header.links[0] as number, 'DG', 4, 1)) {
+    const groups: Group[] = [];
+    for await (const group of blocks.chain(block.links[1] as number, 'CG', 6, 32)) {
+      groups.push(await readGroup(group, blocks, unfinished));
+    }
+    dataGroups.push({ idBytes: block.data.getUint8(0), data: block.links[2] as number, groups });
+    if (dataGroups.length > MOST_GROUPS) throw new Damage(`there are more than ${MOST_GROUPS} groups`);
+  }
+  return { start: startOf(header), unfinished, inOrder: (unfinished & VLSD_OFFSETS) !== 0, dataGroups };
+}
+
+/**
+ * Nanoseconds at 0, offsets of local time in minutes at 8 and 10, flags at 12 (§5.4.2). The nanoseconds are UTC, with
+ * or without offsets, or else local time of an unknown zone, which is taken as it stands, as in logs of other formats.
+ */
+function startOf({ data }: Block): number {
+  const low = data.getUint32(0, true);
+  const high = data.getUint32(4, true) * 4_294_967_296;
+  // A double cannot hold today's date in nanoseconds.
+  return Math.floor(high / 1_000_000) + ((high % 1_000_000) + low) / 1_000_000;
+}
+
+async function readGroup(block: Block, blocks: Blocks, unfinished: number): Promise<Group> {
+  const { data, links, position } = block;
+  const flags = data.getUint16(16, true);
+  const variable = (flags & VLSD_GROUP) !== 0;
+  const count = number64(data, 8);
+  const group = {
+    position,
+    recordId: number64(data, 0),
+    count: (unfinished & COUNTERS) !== 0 ? undefined : count,
+    dataBytes: data.getUint32(24, true),
+    invalidBytes: data.getUint32(28, true),
+    variable,
+    master: (flags & REMOTE_MASTER) === 0 ? 0 : (links[6] ?? 0),
+    bus: 0,
+    event: undefined,
+    fields: undefined,
+    time: undefined,
+  };
+  if (variable) return { ...group, contents: 'bytes' };
+  const channels: Channel[] = [];
+  for await (const one of blocks.chain(links[1] as number, 'CN', 8, 24)) {
+    channels.push(await channelOf(one, blocks));
+    if (channels.length >= MOST_CHANNELS) break;
+  }
+  const time = await timeOf(channels, group.dataBytes, blocks);
+  const frame = channels.find(({ name }) => eventOf(name) !== undefined);
+  const event = eventOf(frame?.name ?? '');
+  if (frame === undefined || event === undefined) return { ...group, time, contents: contentsOf(channels) };
+  const name = await blocks.text(links[2] as number);
+  const members = frame.composition === 0 ? channels : await membersOf(frame, blocks);
+  return {
+    ...group,
+    bus: Number(/CAN\D{0,3}(\d{1,3})/i.exec(name)?.[1] ?? 0),
+    event,
+    fields: await fieldsOf(members, group.dataBytes, blocks),
+    time,
+    contents: `CAN_${event}`,
+  };
+}
+
+function eventOf(name: string): EventKind | undefined {
+  return /^CAN_(DataFrame|RemoteFrame|ErrorFrame|OverloadFrame)(?![A-Za-z])/.exec(name)?.[1] as EventKind | undefined;
+}
+
+/** Frames of other buses by the first part of their channels' names (Bus Logging 1.0); other records are values. */
+const others: readonly (readonly [RegExp, string])[] = [
+  [/^LIN_/, 'LIN frames'],
+  [/^FLX_/, 'FlexRay frames'],
+  [/^ETH_/, 'Ethernet frames'],
+  [/^MOST_/, 'MOST messages'],
+  [/^(KLINE|K_LINE|KLN)_/, 'K-Line messages'],
+  [/^USB_/, 'USB packets'],
+];
+
+function contentsOf(channels: readonly Channel[]): string {
+  const kind = others.find(([pattern]) => channels.some(({ name }) => pattern.test(name)));
+  return kind?.[1] ?? 'samples of measured values';
+}
+
+async function membersOf(frame: Channel, blocks: Blocks): Promise<Channel[]> {
+  const members: Channel[] = [];
+  for await (const block of blocks.chain(frame.composition, 'CN', 8, 24)) {
+    members.push(await channelOf(block, blocks));
+    if (members.length >= MOST_CHANNELS) break;
+  }
+  return members;
+}
+
+async function fieldsOf(members: readonly Channel[], dataBytes: number, blocks: Blocks): Promise<FrameFields> {
+  const find = (name: string): Channel | undefined =>
+    members.find(
+      (member) => member.name.slice(member.name.lastIndexOf('.') + 1) === name && endOf(member) <= dataBytes,
+    );
+  const read = (name: string): Read | undefined => {
+    const channel = find(name);
+    return channel === undefined ? undefined : unsignedReader(channel);
+  };
+  const bytes = find('DataBytes');
+  return {
+    id: read('ID'),
+    ide: read('IDE'),
+    channel: read('BusChannel'),
+    dlc: read('DLC'),
+    length: read('DataLength') ?? (await lengthOf(bytes, dataBytes, blocks)),
+    sent: read('Dir'),
+    fd: read('EDL'),
+    bitRateSwitch: read('BRS'),
+    errorState: read('ESI'),
+    payload: bytes === undefined ? undefined : payloadOf(bytes),
+  };
+}
+
+async function timeOf(channels: readonly Channel[], dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
+  const master = channels.find((channel) => channel.type === MASTER && channel.isTime && endOf(channel) <= dataBytes);
+  return master === undefined ? undefined : secondsReader(master, blocks);
+}
+
+/** The channel that says how many bytes of another are valid. */
+async function lengthOf(bytes: Channel | undefined, dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
+  if (bytes?.type !== MLSD || bytes.data === 0) return undefined;
+  const channel = await channelOf(await blocks.block(bytes.data, ['CN'], 8, 24), blocks);
+  return endOf(channel) <= dataBytes ? unsignedReader(channel) : undefined;
+}
+
+function payloadOf(channel: Channel): Payload | undefined {
+  if (channel.type !== VLSD) return { kind: 'inline', byte: channel.byte, most: Math.floor(channel.bits / 8) };
+  const offset = offsetReader(channel);
+  return offset === undefined ? undefined : { kind: 'offset', offset, link: channel.data };
+}

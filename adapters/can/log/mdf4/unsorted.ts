@@ -1,0 +1,228 @@
+/** The frames of an unsorted data group: records of several groups, each behind its identifier (ASAM MDF 4.1 §5.7). */
+import type { FrameBatch } from '../../../../agent/ports.ts';
+import type { Recording } from '../recording.ts';
+import type { Read } from './channels.ts';
+import { type Cursor, RecordBytes, reportEnd } from './cursor.ts';
+import type { Group } from './layout.ts';
+import { ADDED, type FrameRecords, NO_ROOM } from './records.ts';
+import type { SignalData } from './signal-data.ts';
+import type { DataStream } from './stream.ts';
+import { remove, VariableBytes } from './variable.ts';
+
+/** A record of variable length that is longer is none: frames of Ethernet have at most 64 KiB. */
+const LONGEST = 1024 * 1024;
+const LONGEST_PAYLOAD = 64;
+
+/** What is done with the records of a group. */
+export interface GroupReader {
+  readonly group: Group;
+  /** Of a group of frames, and the time in its records. */
+  readonly frames: FrameRecords | undefined;
+  readonly time: Read | undefined;
+  /** Where the bytes of its frames are, when they are not in the record: in blocks, or in the records of a group. */
+  readonly signalData: SignalData | undefined;
+  readonly bytesOf: Group | undefined;
+}
+
+interface Reader extends GroupReader {
+  /** What it refers to, or consists of. */
+  variable: VariableBytes | undefined;
+  read: number;
+}
+
+export class UnsortedCursor implements Cursor {
+  readonly #recording: Recording;
+  readonly #idBytes: number;
+  readonly #readers: ReadonlyMap<number, Reader>;
+  readonly #variables: readonly VariableBytes[];
+  readonly #records: RecordBytes;
+  #ended = false;
+  /** Bytes of the next record that must be loaded. */
+  #loading: { readonly reader: Reader; readonly signalData: SignalData; readonly offset: number } | undefined;
+  /** Frames of the batch that will not get their bytes. */
+  readonly #lost = new Set<number>();
+  readonly #zeros = new Uint8Array(LONGEST_PAYLOAD);
+
+  /** @param inOrder offsets of bytes of variable length cannot be relied on */
+  constructor(
+    recording: Recording,
+    idBytes: number,
+    readers: readonly GroupReader[],
+    stream: DataStream,
+    inOrder: boolean,
+  ) {
+    this.#recording = recording;
+    this.#idBytes = idBytes;
+    this.#records = new RecordBytes(stream);
+    const variables = new Map<Group, VariableBytes>();
+    for (const { bytesOf } of readers) {
+      if (bytesOf !== undefined && !variables.has(bytesOf)) variables.set(bytesOf, new VariableBytes(inOrder));
+    }
+    this.#variables = [...variables.values()];
+    this.#readers = new Map(
+      readers.map((reader) => {
+        const variable = variables.get(reader.bytesOf ?? reader.group);
+        return [reader.group.recordId, { ...reader, variable, read: 0 }];
+      }),
+    );
+  }
+
+  async fill(batch: FrameBatch): Promise<boolean> {
+    const records = this.#records;
+    while (!this.#ended) {
+      const step = this.#scan(batch);
+      if (step === FULL) {
+        this.#settle(batch);
+        return true;
+      }
+      if (step === MORE) {
+        if (await records.more()) continue;
+        this.#ended = true;
+        this.#end(batch);
+      } else if (step === DAMAGED) {
+        this.#ended = true;
+        this.#end(batch);
+      } else await this.#load();
+    }
+    return false;
+  }
+
+  /** Reads records as long as they are there; returns {@link FULL}, {@link MORE}, {@link DAMAGED} or {@link LOAD}. */
+  #scan(batch: FrameBatch): number {
+    const records = this.#records;
+    const { view, bytes } = records;
+    const idBytes = this.#idBytes;
+    for (;;) {
+      if (records.left < idBytes) return MORE;
+      const at = records.at + idBytes;
+      const reader = this.#readers.get(identifierAt(view, records.at, idBytes));
+      if (reader === undefined) {
+        const reason = 'a record has an unknown identifier';
+        const id = identifierAt(view, records.at, idBytes);
+        this.#recording.fault(0, `${reason} (${id}): nothing behind it can be read`, reason);
+        return DAMAGED;
+      }
+      const { group } = reader;
+      if (group.variable) {
+        if (bytes.length < at + 4) return MORE;
+        const length = view.getUint32(at, true);
+        if (length > LONGEST) {
+          const reason = 'a record claims an impossible length';
+          this.#recording.fault(0, `${reason} (${length}): nothing behind it can be read`, reason);
+          return DAMAGED;
+        }
+        if (bytes.length < at + 4 + length) return MORE;
+        const short = reader.variable?.came(batch, bytes, at + 4, at + 4 + length) ?? -1;
+        if (short >= 0) this.#lose(short, 'a frame has fewer bytes than it says');
+        records.at = at + 4 + length;
+      } else {
+        const next = at + group.dataBytes + group.invalidBytes;
+        if (bytes.length < next) return MORE;
+        if (reader.frames !== undefined) {
+          const result = this.#frame(batch, reader, reader.frames, at);
+          if (result !== ADDED) return result;
+        } else if (group.event === undefined || group.event === 'OverloadFrame') {
+          this.#recording.passOver(group.contents);
+        }
+        reader.read++;
+        records.at = next;
+      }
+    }
+  }
+
+  /** Adds a frame; returns {@link ADDED}, {@link FULL}, or {@link LOAD} when its bytes must be loaded before. */
+  #frame(batch: FrameBatch, reader: Reader, frames: FrameRecords, at: number): number {
+    const { view, bytes } = this.#records;
+    const { signalData, variable } = reader;
+    const seconds = reader.time?.(view, at) ?? Number.NaN;
+    let result: number;
+    if (variable !== undefined) result = this.#variable(batch, variable, frames, seconds, at);
+    else if (signalData === undefined || frames.length(view, at) === 0) {
+      const { byte, most } = frames.inline;
+      result = frames.add(batch, seconds, view, at, bytes, at + byte, at + byte + most);
+    } else {
+      const offset = frames.offset(view, at);
+      const found = signalData.find(offset);
+      if (found < 0) {
+        this.#loading = { reader, signalData, offset };
+        return LOAD;
+      }
+      const to = found + signalData.lengthAt(found);
+      result = frames.add(batch, seconds, view, at, signalData.bytes, found, to);
+    }
+    if (result === NO_ROOM) return FULL;
+    if (result !== ADDED) this.#recording.fault(0, frames.fault);
+    return ADDED;
+  }
+
+  /** Loads bytes of the record that is next; leaves it out when they never come. */
+  async #load(): Promise<void> {
+    const loading = this.#loading;
+    if (loading === undefined || (await loading.signalData.load(loading.offset))) return;
+    this.#recording.fault(0, 'the bytes of a frame are missing');
+    const { group } = loading.reader;
+    this.#records.at += this.#idBytes + group.dataBytes + group.invalidBytes;
+    loading.reader.read++;
+  }
+
+  #variable(batch: FrameBatch, variable: VariableBytes, frames: FrameRecords, seconds: number, at: number): number {
+    const { view } = this.#records;
+    const key = variable.keyOf(frames.offset(view, at));
+    if (batch.count >= batch.at.length) return NO_ROOM;
+    const found = variable.take(key);
+    variable.passed();
+    if (found !== undefined) return frames.add(batch, seconds, view, at, found, 0, found.length);
+    const index = batch.count;
+    const result = frames.add(batch, seconds, view, at, this.#zeros, 0, LONGEST_PAYLOAD);
+    const wanted = frames.length(view, at);
+    if (result === ADDED && wanted !== 0) variable.await(key, index, wanted);
+    return result;
+  }
+
+  #lose(index: number, why: string): void {
+    this.#recording.fault(0, why);
+    this.#lost.add(index);
+  }
+
+  /** Before a batch is given: no frame of it may get its bytes later. */
+  #settle(batch: FrameBatch): void {
+    for (const variable of this.#variables) {
+      for (const index of variable.giveUp()) this.#lose(index, 'the bytes of a frame are missing');
+    }
+    remove(batch, this.#lost);
+    this.#lost.clear();
+  }
+
+  #end(batch: FrameBatch): void {
+    const records = this.#records;
+    this.#settle(batch);
+    let { cut, left } = records;
+    for (const { group, frames, read } of this.#readers.values()) {
+      if (frames === undefined) continue;
+      reportEnd(this.#recording, group, read, left, cut);
+      // Where no group knows its count, that the bytes end early is one loss and not one of each group.
+      if (group.count === undefined) {
+        cut = undefined;
+        left = 0;
+      }
+    }
+  }
+}
+
+const FULL = -1;
+const MORE = -2;
+const DAMAGED = -3;
+const LOAD = -4;
+
+function identifierAt(view: DataView, at: number, size: number): number {
+  switch (size) {
+    case 1:
+      return view.getUint8(at);
+    case 2:
+      return view.getUint16(at, true);
+    case 4:
+      return view.getUint32(at, true);
+    default:
+      return view.getUint32(at + 4, true) * 4_294_967_296 + view.getUint32(at, true);
+  }
+}

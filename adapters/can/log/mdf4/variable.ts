@@ -1,0 +1,96 @@
+/**
+ * Bytes of variable length in records of their own among those of the frames that refer to them (ASAM MDF 4.1 §5.14.4).
+ * They come before or behind their frame: each waits for the other.
+ */
+import type { FrameBatch } from '../../../../agent/ports.ts';
+
+/** Bytes that wait for their frames; the oldest are forgotten. */
+const MOST_WAITING = 65_536;
+
+export class VariableBytes {
+  /** Frames of the batch that wait for their bytes: index and length wanted, -1 for any, by key. */
+  readonly #frames = new Map<number, { readonly index: number; readonly wanted: number }>();
+  readonly #bytes = new Map<number, Uint8Array>();
+  /** Bytes do not have the offset that frames say, but their order. */
+  readonly #inOrder: boolean;
+  #nextFrame = 0;
+  #nextBytes = 0;
+
+  constructor(inOrder: boolean) {
+    this.#inOrder = inOrder;
+  }
+
+  /** Frames of the batch that wait. */
+  get waiting(): number {
+    return this.#frames.size;
+  }
+
+  /** The key of the next frame, which says this offset. */
+  keyOf(offset: number): number {
+    return this.#inOrder ? this.#nextFrame : offset;
+  }
+
+  /** Bytes that came before their frame. */
+  take(key: number): Uint8Array | undefined {
+    const found = this.#bytes.get(key);
+    if (found !== undefined) this.#bytes.delete(key);
+    return found;
+  }
+
+  /** The frame of the key before was read. */
+  passed(): void {
+    this.#nextFrame++;
+  }
+
+  /** Frame `index` of the batch waits for its bytes. */
+  await(key: number, index: number, wanted: number): void {
+    this.#frames.set(key, { index, wanted });
+  }
+
+  /**
+   * Bytes from `from` to `to` came.
+   * @returns the index of the frame that waited for them and got fewer than it wants; -1 else
+   */
+  came(batch: FrameBatch, bytes: Uint8Array, from: number, to: number): number {
+    const key = this.#nextBytes;
+    this.#nextBytes += this.#inOrder ? 1 : 4 + to - from;
+    const frame = this.#frames.get(key);
+    if (frame === undefined) {
+      this.#bytes.set(key, bytes.slice(from, to));
+      if (this.#bytes.size > MOST_WAITING) this.#bytes.delete(this.#bytes.keys().next().value as number);
+      return -1;
+    }
+    this.#frames.delete(key);
+    const { index, wanted } = frame;
+    const length = wanted < 0 ? Math.min(64, to - from) : wanted;
+    if (length > to - from) return index;
+    batch.data.set(bytes.subarray(from, from + length), batch.offset[index] as number);
+    batch.length[index] = length;
+    return -1;
+  }
+
+  /** Gives up on frames that wait; returns their indices. */
+  giveUp(): number[] {
+    const indices = [...this.#frames.values()].map(({ index }) => index);
+    this.#frames.clear();
+    return indices;
+  }
+}
+
+/** Takes frames out of a batch. */
+export function remove(batch: FrameBatch, indices: ReadonlySet<number>): void {
+  if (indices.size === 0) return;
+  const { at, id, bus, flags, length, offset } = batch;
+  let to = 0;
+  for (let from = 0; from < batch.count; from++) {
+    if (indices.has(from)) continue;
+    at[to] = at[from] as number;
+    id[to] = id[from] as number;
+    bus[to] = bus[from] as number;
+    flags[to] = flags[from] as number;
+    length[to] = length[from] as number;
+    offset[to] = offset[from] as number;
+    to++;
+  }
+  batch.count = to;
+}
