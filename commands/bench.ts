@@ -18,8 +18,7 @@ import { makeDirectory } from './directory.ts';
 import { programName } from './program-name.ts';
 import { benchDirectory, type Rig, rigFile } from './rig.ts';
 import { untilSignal } from './signals.ts';
-import { benchCar } from './simulation.ts';
-import { loadVehicle } from './vehicle.ts';
+import { benchCar, benchVehicle } from './simulation.ts';
 
 /** The bench car's own number: V-F for the maker's country, no check digit outside North America (ISO 3779). */
 const BENCH_VIN = 'VF3VGEBENCH000001';
@@ -43,7 +42,7 @@ export function benchCommand(): Command {
   return new Command('bench')
     .summary('the whole rig on one machine: simulated car, broker, agent')
     .description(
-      `Runs a simulated car at CAN level (it drives a loop in Paris, charges, opens doors), an embedded MQTT broker and \
+      `Runs a simulated car at CAN level (it drives a loop in Paris with a stop on the way, charges, opens doors), an embedded MQTT broker and \
 the agent, and prints what is published, where, what to try, and what happens in the car. Ctrl-C ends it; records stay \
 for the next start.`,
     )
@@ -64,7 +63,7 @@ for the next start.`,
 async function bench(options: Options): Promise<void> {
   const { data, vin } = options;
   makeDirectory(data);
-  const vehicle = loadVehicle('bench');
+  const vehicle = benchVehicle(options.scenario);
   const clock = new SystemClock();
   const log = new StreamLog(process.stderr, options.log);
   const keys = join(data, 'keys');
@@ -126,12 +125,13 @@ async function bench(options: Options): Promise<void> {
   await broker?.stop();
 }
 
-function introduce({ vin, broker, keys }: Rig, { data }: Options, embedded: boolean, url: string): void {
+function introduce({ vin, broker, keys }: Rig, { data, scenario }: Options, embedded: boolean, url: string): void {
   const where = data === benchDirectory ? '' : ` --data ${data}`;
   process.stdout.write(`ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
 Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip event remote and more.
 The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
 Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
+${scenario === 'loop' ? 'The car drives around the Champ de Mars: a trip ends within three minutes, halfway and at home.\n' : ''}\
 Try in another terminal:
   ${programName} watch ${vin}${where}
   ${programName} send ${vin} doors lock${where}

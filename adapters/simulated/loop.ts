@@ -4,55 +4,82 @@ import { parked, type Scenario, type Scene } from './scenario.ts';
 
 /** When the car pulls out, s after the start of the loop. */
 const DEPARTURE = 14;
+/** Way to where the driver runs an errand, m: on the avenue de la Bourdonnais, after the light at the École Militaire. */
+const ERRAND_AT = 1_400;
+/** From standing there to pulling out again, s. */
+const ERRAND = 34;
 /** From standing at the kerb to the end of the loop, s. */
 const AFTERWARDS = 14;
+/** Before it pulls out the driver is in the car for so long, s. */
+const BOARDING = 8;
 
 /** Way before a bend on which the driver indicates, m. */
 const INDICATED = 40;
 
 const charging: Scene = { ...parked, plugged: true, charging: true, keyPresent: true };
 
-/** A day of the car in a few minutes: from charging at the kerb once around the route to charging at the kerb. */
+/** One of the drives of the loop. */
+interface Leg {
+  /** s after the start of the loop */
+  readonly departure: number;
+  /** m from the start of the route */
+  readonly from: number;
+  readonly drive: Drive;
+}
+
+/** A day of the car in a few minutes: from charging at the kerb around the route, with an errand on the way, and back. */
 export class Loop implements Scenario {
   readonly period: number;
   readonly way: number;
   readonly passes: boolean;
-  readonly #drive: Drive;
+  readonly #out: Leg;
+  readonly #home: Leg;
 
   /** `passes` false: the car stays where it is and charges. */
   constructor(route: Route, passes: boolean) {
-    this.#drive = new Drive(route);
-    this.period = Math.ceil(DEPARTURE + this.#drive.duration + AFTERWARDS) * 1000;
-    this.way = this.#drive.length;
+    const out = new Drive(route, { way: ERRAND_AT });
+    const home = new Drive(route, { from: ERRAND_AT, way: route.length - ERRAND_AT });
+    this.#out = { departure: DEPARTURE, from: 0, drive: out };
+    this.#home = { departure: DEPARTURE + out.duration + ERRAND, from: out.length, drive: home };
+    this.period = Math.ceil(this.#home.departure + home.duration + AFTERWARDS) * 1000;
+    this.way = out.length + home.length;
     this.passes = passes;
   }
 
   motion(elapsed: number): Motion {
-    const motion = this.#drive.at(elapsed / 1000 - DEPARTURE);
-    return this.passes ? motion : { distance: motion.distance, speed: 0, acceleration: 0 };
+    const time = elapsed / 1000;
+    const { departure, from, drive } = this.#legAt(time);
+    const { distance, ...motion } = drive.at(time - departure);
+    if (!this.passes) return { distance: from + distance, speed: 0, acceleration: 0 };
+    return { distance: from + distance, ...motion };
   }
 
-  scene(elapsed: number, _motion: Motion, toBend: number): Scene {
+  scene(elapsed: number, motion: Motion, toBend: number): Scene {
     if (!this.passes) return charging;
     const time = elapsed / 1000;
+    const leg = this.#legAt(time);
     /** Seconds since the car pulled out; negative before, more than the drive takes after. */
-    const driving = time - DEPARTURE;
-    /** Seconds since the car stood at the kerb again. */
-    const after = driving - this.#drive.duration;
-    const share = driving / this.#drive.duration;
-    const plugged = time < 7 || after >= 9;
+    const driving = time - leg.departure;
+    /** Seconds since the car stood again. */
+    const after = driving - leg.drive.duration;
+    const away = leg === this.#out ? after >= 0 : driving < 0;
+    const arrived = leg === this.#home && after >= 0;
+    const share = motion.distance / this.way;
+    const plugged = time < 7 || (arrived && after >= 9);
     const rain = share >= 0.6 && share < 0.7 ? 'Light' : share >= 0.7 && share < 0.75 ? 'Heavy' : 'None';
+    const gettingIn = away ? driving >= -BOARDING && driving < -BOARDING + 2.5 : time >= 1.5 && time < 5;
+    const gettingOut = away && after >= 4.5 && after < 8;
     return {
       ...charging,
-      ignition: time < 10 || after >= 2 ? 'Stop' : time < 11.5 ? 'StartUp' : 'Start',
-      powertrain: powertrain(time, after),
+      ignition: driving < -4 || after >= 2 ? 'Stop' : driving < -2.5 ? 'StartUp' : 'Start',
+      powertrain: powertrain(driving, after),
       plugged,
-      charging: plugged && (time < 6 || after >= 10),
-      driverDoorOpen: time >= 1.5 && time < 5,
-      passengerDoorOpen: after >= 5 && after < 8,
-      belted: time >= 9 && after < 3.5,
-      parkingBrake: time < 13 || after >= 1,
-      indicator: indicator(time, driving, after, toBend),
+      charging: plugged && (time < 6 || (arrived && after >= 10)),
+      driverDoorOpen: gettingIn || gettingOut,
+      passengerDoorOpen: arrived && after >= 5 && after < 8,
+      belted: driving >= -5 && after < 3.5,
+      parkingBrake: driving < -1 || after >= 1,
+      indicator: indicator(driving, after, toBend),
       rain,
       night: share >= 0.8,
       washerLow: share >= 0.72,
@@ -62,17 +89,22 @@ export class Loop implements Scenario {
   asleep(): number {
     return 0;
   }
+
+  /** The drive that goes on, is next or was last. */
+  #legAt(time: number): Leg {
+    return time < this.#home.departure - BOARDING ? this.#out : this.#home;
+  }
 }
 
-function powertrain(time: number, after: number): Scene['powertrain'] {
-  if (time < 11.5 || after >= 4) return 'NotRunning';
-  if (time < 12.5) return 'Starting';
+function powertrain(driving: number, after: number): Scene['powertrain'] {
+  if (driving < -2.5 || after >= 4) return 'NotRunning';
+  if (driving < -1.5) return 'Starting';
   if (after < 2) return 'Running';
   return after < 3 ? 'Stopping' : 'Stopped';
 }
 
-function indicator(time: number, driving: number, after: number, toBend: number): Scene['indicator'] {
-  if (time >= 12 && driving < 3) return 'Left';
+function indicator(driving: number, after: number, toBend: number): Scene['indicator'] {
+  if (driving >= -2 && driving < 3) return 'Left';
   if (after >= -6 && after < 1) return 'Right';
   return driving >= 3 && after < -6 && toBend <= INDICATED ? 'Left' : 'None';
 }

@@ -1,0 +1,74 @@
+/** The trips that a newcomer sees on the bench. */
+import { expect, test } from 'vitest';
+import { memoryStore } from '../../adapters/store/index.ts';
+import { Agent } from '../../agent/agent.ts';
+import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { benchCar, benchVehicle } from '../../commands/simulation.ts';
+import { decoderFor } from '../../commands/vehicle.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import type { Trip } from '../../protocol/schema/trip.ts';
+import { VirtualClock } from '../rig/clock.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+const MINUTE = 60_000;
+
+/** A trip as it was published, and when, ms after the start. */
+interface Told {
+  readonly after: number;
+  readonly trip: Trip;
+}
+
+/** What the bench publishes of trips in so many minutes. */
+async function bench(minutes: number): Promise<Told[]> {
+  const clock = new VirtualClock();
+  const vehicle = benchVehicle('loop');
+  const car = benchCar(vehicle, clock, { scenario: 'loop' });
+  const store = memoryStore();
+  const told: Told[] = [];
+  const agent = new Agent(
+    vehicle.profile,
+    {
+      clock,
+      log: new MemoryLog(),
+      link: {
+        connected: true,
+        publish: async ({ payload }) => {
+          const message = decodeMessage(payload);
+          if (message.kind === 'trip') told.push({ after: clock.monotonic(), trip: message.body });
+        },
+      },
+      store: store.outbox,
+      memory: store.memory,
+      records: store.records,
+      actuator: { actions: new Set(), actuate: async () => undefined },
+      verifier: { key: () => undefined, verify: () => false },
+      ledger: { data: emptyLedger, write: async () => undefined },
+    },
+    { vin: 'VF3VGEBENCH000001', version: '1', boot: 1, quality: () => 'ntp', window: () => 100, limit: 1e9 },
+  );
+  agent.start();
+  agent.up();
+  const begin = clock.monotonic();
+  await car.start(agent.intake(decoderFor(vehicle, agent.wanted, car.buses)));
+  await clock.settle(minutes * MINUTE, 1_000);
+  await car.stop();
+  const stopped = agent.stop();
+  await clock.settle(4_000, 1_000);
+  await stopped;
+  return told.map(({ after, trip }) => ({ after: after - begin, trip }));
+}
+
+test('on the bench a trip ends within three minutes of the start, and the next within three minutes of it', async () => {
+  const told = await bench(13);
+  const ends = told.filter(({ trip }) => trip.done === true);
+  expect(ends.length).toBeGreaterThanOrEqual(4);
+  for (const [n, { after, trip }] of ends.entries()) {
+    expect(after - (ends[n - 1]?.after ?? 0)).toBeLessThan(3 * MINUTE);
+    expect(trip.faults).toBeUndefined();
+    expect(trip.distance).toBeGreaterThan(1);
+    expect(trip.duration).toBeGreaterThan(90);
+    expect(trip).toMatchObject({ stopPosition: { type: 'Feature' }, endEnergies: [{}, {}] });
+  }
+  const [first, second] = ends;
+  expect(second?.trip.startPosition?.geometry).toEqual(first?.trip.stopPosition?.geometry);
+});
