@@ -1,6 +1,6 @@
 /**
- * Real logs, network descriptions and expected values lie beside the checkout, not in it. Where they are absent, the
- * suites that need them are skipped by name.
+ * Real logs, network descriptions and expected values may lie beside the checkout. They add cases to suites that have
+ * their own in `test/`; where they are absent, these additions are skipped by name.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

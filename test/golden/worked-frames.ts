@@ -192,10 +192,34 @@ export const worked: readonly WorkedFrame[] = [
   },
   {
     file: 'j1939.dbc',
-    why: 'one group from two sources: each has its own message',
-    id: extended(0x18fee500),
+    // J1939-71, SPN 91: 0.4 % per bit, byte 2: 0x7D × 0.4.
+    why: 'EEC2 (PGN 61443): from PDU format 240 on the next byte is part of the group',
+    id: extended(0x0cf00300),
+    data: 'ff7dffffffffffff',
+    signals: { AcceleratorPedalPosition1: 50 },
+  },
+  {
+    file: 'j1939.dbc',
+    // J1939-21 §5.2: PDU format 239 is the last that has a destination.
+    why: 'proprietary A (PGN 61184) to any destination',
+    id: extended(0x18efab10),
+    data: '2a',
+    signals: { Secret: 42 },
+  },
+  {
+    file: 'j1939.dbc',
+    why: 'one group from two sources: each has its own message, whatever the priority',
+    id: extended(0x1cfee500),
     data: '2a',
     signals: { OfZero: 42 },
+  },
+  {
+    file: 'j1939.dbc',
+    // J1939-81: 254 is the null address; a description that names it means any source.
+    why: 'a source without a message of its own has that of any source',
+    id: extended(0x18fee409),
+    data: '2a',
+    signals: { OfAny: 42 },
   },
   {
     file: 'big-numbers.dbc',
