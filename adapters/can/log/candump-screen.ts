@@ -30,11 +30,17 @@ export class CandumpScreenLines implements LineParser {
   }
 
   line(bytes: Uint8Array, start: number, end: number): string | undefined {
-    const { recording, fields } = this;
     let p = start;
     while (p < end && isBlank(bytes[p] as number)) p++;
-    // Lines that start with a tab explain the error frame before them (`-e`).
-    if (p === end || bytes[p] === 35 || bytes[start] === 9) return undefined;
+    if (p === end || bytes[p] === 35) return undefined;
+    const fault = this.frame(bytes, p, end);
+    // Lines that start with a tab and are no frame explain the error frame before them (`-e`).
+    return bytes[start] === 9 ? undefined : fault;
+  }
+
+  private frame(bytes: Uint8Array, start: number, end: number): string | undefined {
+    const { recording, fields } = this;
+    let p = start;
     if (bytes[p] === 40) {
       let stop = p;
       while (stop < end && bytes[stop] !== 41) stop++;
@@ -45,19 +51,25 @@ export class CandumpScreenLines implements LineParser {
       p = stop + 1;
     }
     fields.split(bytes, p, end);
-    let i = 1;
+    // The length stands behind the identifier, which the interface comes before.
+    const named = fields.code(1, 0) !== 91;
+    let i = named ? 1 : 0;
     let flags = 0;
-    if (fields.is(1, 'rx') || fields.is(1, 'tx')) {
-      flags = fields.is(1, 'tx') ? SENT : 0;
-      if (fields.is(2, 'b')) flags |= BIT_RATE_SWITCH;
-      if (fields.is(3, 'e')) flags |= ERROR_STATE;
-      i = 4;
+    if (fields.is(i, 'rx') || fields.is(i, 'tx')) {
+      flags = fields.is(i, 'tx') ? SENT : 0;
+      i++;
+      if (fields.code(i + 1, 0) !== 91) {
+        if (fields.is(i, 'b')) flags |= BIT_RATE_SWITCH;
+        if (fields.is(i + 1, 'e')) flags |= ERROR_STATE;
+        i += 2;
+      }
     }
     const value = fields.hex(i);
     const digits = fields.size(i);
-    if (value < 0 || (digits !== 3 && digits !== 8)) return 'the identifier is not 3 or 8 hexadecimal digits';
-    if (digits === 3 ? value > 0x7ff : value > 0x3fff_ffff) return 'the identifier is out of range';
-    let id = digits === 3 || (value & ERROR) !== 0 ? value : (value | EXTENDED) >>> 0;
+    if (value < 0 || value > 0x3fff_ffff) return 'the identifier is not a hexadecimal number of at most 29 bits';
+    // candump writes 3 or 8 digits; other tools leave zeros out.
+    const isExtended = digits === 8 || value > 0x7ff;
+    let id = !isExtended || (value & ERROR) !== 0 ? value : (value | EXTENDED) >>> 0;
     i++;
     const bracket = fields.text(i);
     const length = /^\[(\d{1,2})\]$/.test(bracket) ? Number(bracket.slice(1, -1)) : -1;
@@ -67,11 +79,10 @@ export class CandumpScreenLines implements LineParser {
     else flags &= SENT;
     i++;
     if (fields.code(i, 0) === 123) i++;
-    const bus = recording.busAt(
-      bytes,
-      fields.start[0] as number,
-      Math.min(fields.end[0] as number, (fields.start[0] as number) + 64),
-    );
+    const from = fields.start[0] as number;
+    const bus = named
+      ? recording.busAt(bytes, from, Math.min(fields.end[0] as number, from + 64))
+      : recording.unnamed();
     if (bus < 0) return 'more than 256 buses';
     if (fields.is(i, 'remote')) {
       id = (id | REMOTE) >>> 0;

@@ -51,6 +51,29 @@ export class Fields {
     this.count = count;
   }
 
+  /** As {@link splitAt}; a field may stand in double quotes, which do not belong to it, with separators in it. */
+  splitQuoted(separator: number, bytes: Uint8Array, from: number, to: number): void {
+    this.bytes = bytes;
+    let count = 0;
+    let i = from;
+    while (count < most && i <= to) {
+      let a = i;
+      while (a < to && isBlank(bytes[a] as number)) a++;
+      const quoted = bytes[a] === 34 && a < to;
+      if (quoted) a++;
+      let stop = a;
+      while (stop < to && bytes[stop] !== (quoted ? 34 : separator)) stop++;
+      let b = stop;
+      while (a < b && isBlank(bytes[a] as number)) a++;
+      while (b > a && isBlank(bytes[b - 1] as number)) b--;
+      this.start[count] = a;
+      this.end[count++] = b;
+      while (stop < to && bytes[stop] !== separator) stop++;
+      i = stop + 1;
+    }
+    this.count = count;
+  }
+
   size(field: number): number {
     return field < this.count ? (this.end[field] as number) - (this.start[field] as number) : 0;
   }
@@ -155,10 +178,11 @@ export function integerOf(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Value of `123`, `123.456` or `123,456` times `scale`; NaN when it is none. Whole part and fraction are scaled apart
+ * Value of `123`, `-123.456` or `123,456` times `scale`; NaN when it is none. Whole part and fraction are scaled apart
  * so that a time of today in milliseconds keeps its microseconds.
  */
 export function scaledOf(bytes: Uint8Array, from: number, to: number, scale: number): number {
+  if (bytes[from] === 45 && bytes[from + 1] !== 45) return -scaledOf(bytes, from + 1, to, scale);
   let point = from;
   while (point < to && bytes[point] !== 46 && bytes[point] !== 44) point++;
   const whole = integerOf(bytes, from, point);

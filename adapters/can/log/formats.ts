@@ -5,6 +5,9 @@
 import type { BytesReader, FileReader, Format, Head } from './format.ts';
 import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
+import { layoutOfHeader } from './table/header.ts';
+import { inferLayout } from './table/infer.ts';
+import { gvretLayout, type Layout } from './table/layout.ts';
 import type { LineParser } from './text.ts';
 
 /** Formats whose bytes are read in their order. */
@@ -18,6 +21,7 @@ export const bytesFormats = [
   'gvret',
   'canhacker',
   'busmaster',
+  'table',
   'pcap',
   'pcapng',
 ] as const;
@@ -35,6 +39,29 @@ const signature = header * header;
 function matching(line: RegExp, marks?: RegExp): (head: Head) => number {
   return ({ lines }) =>
     lines.reduce((sum, text) => sum + (line.test(text) ? 1 : 0) + (marks?.test(text) === true ? header : 0), 0);
+}
+
+const canHackerLines = matching(
+  /^\s*\d+([.,]\d+\s+[\dA-F]{3,8}\s+[0-8](\s+[\dA-F]{2})*\s*$|,\d+\t\d+\t[\dA-F]{4}\t)/i,
+  /^(@ TEXT @ \d+ @|Time\s+ID\s+DLC\b|.*CANHacker)/i,
+);
+
+/** CANHacker counts its times from 0 every minute: a line of a later time is one of a table without names. */
+function isPlain({ lines }: Head): boolean {
+  return lines.some((line) => Number(/^\s*(\d+)[.,]\d+ +[\dA-F]{3,8} /i.exec(line)?.[1]) >= 60);
+}
+
+/** Lines before a line of column names. */
+const mostPreamble = 100;
+/** A line of column names counts less than the header of a format. */
+const named = header - 100;
+
+async function table(layout: (head: Head) => Layout | undefined): Promise<BytesReader> {
+  const [{ TextParser }, { TableLines }] = await Promise.all([import('./text.ts'), import('./table/table.ts')]);
+  return {
+    from: 'bytes',
+    create: (recording, head) => new TextParser(recording, new TableLines(recording, layout(head))),
+  };
 }
 
 async function textual(
@@ -59,7 +86,7 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     name: 'candump on the screen',
     extensions: ['txt', 'log'],
     tools: 'can-utils',
-    score: matching(/^\s*(\([\d.: -]+\)\s+)?\S+\s+([RT]X [B-] [E-]\s+)?([\dA-F]{3}|[\dA-F]{8})\s+\[\d{1,2}\](\s|$)/i),
+    score: matching(/^\s*(\([\d.: -]+\)\s+)?(\S+\s+)?([RT]X\s+([B-] [E-]\s+)?)?[\dA-F]{1,8}\s+\[\d{1,2}\](\s|$)/i),
     load: () => textual(async () => (await import('./candump-screen.ts')).CandumpScreenLines),
   },
   asc: {
@@ -105,16 +132,13 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     extensions: ['csv'],
     tools: 'SavvyCAN, GVRET devices',
     score: matching(/^-?\d+,[\dA-F]{1,8},(true|false|[01]),([RT]x,)?\d+,\d{1,2}(,|$)/i, /^Time Stamp,ID,Extended,/i),
-    load: () => textual(async () => (await import('./gvret.ts')).GvretLines),
+    load: () => table(({ text }) => gvretLayout(/,[RT]x,/i.test(text))),
   },
   canhacker: {
     name: 'CANHacker',
     extensions: ['trc', 'txt'],
     tools: 'CANHacker, CarBus Analyzer',
-    score: matching(
-      /^\s*\d+([.,]\d+\s+[\dA-F]{3,8}\s+[0-8](\s+[\dA-F]{2})*\s*$|,\d+\t\d+\t[\dA-F]{4}\t)/i,
-      /^(@ TEXT @ \d+ @|Time\s+ID\s+DLC\b|.*CANHacker)/i,
-    ),
+    score: (head) => (isPlain(head) ? 0 : canHackerLines(head)),
     load: () => textual(async () => (await import('./canhacker.ts')).CanHackerLines),
   },
   busmaster: {
@@ -123,6 +147,15 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     tools: 'BUSMASTER',
     score: matching(/^\d+:\d+:\d+:\d+\s+[RT]x\s+\d+\s/i, /^-?\*\*\*(BUSMASTER|START DATE AND TIME)/),
     load: () => textual(async () => (await import('./busmaster.ts')).BusmasterLines),
+  },
+  table: {
+    name: 'a table',
+    extensions: ['csv', 'txt', 'log'],
+    tools:
+      'python-can, SavvyCAN, Vehicle Spy, CANalyzer and CANoe, Microchip CAN Analyzer, IXXAT, Cabana, CLX000, USB-CAN tools',
+    note: 'a line of column names, or lines of time, identifier, length and bytes; any other with `--columns`',
+    score: ({ lines }) => (lines.slice(0, mostPreamble).some((line) => layoutOfHeader(line) !== undefined) ? named : 0),
+    load: () => table((head) => (formats.table.score(head) > 0 ? undefined : inferLayout(head.lines)?.layout)),
   },
   pcap: {
     name: 'pcap',
@@ -193,7 +226,7 @@ export function detect(head: Head): LogFormat | undefined {
       best = format;
     }
   }
-  return best;
+  return best ?? (inferLayout(head.lines) === undefined ? undefined : 'table');
 }
 
 /** What loggers of CSS Electronics wrap MDF4 in: its kind is told by the 15th byte. */

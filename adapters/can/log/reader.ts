@@ -14,6 +14,8 @@ const chunk = 512 * 1024;
 const headSize = 64 * 1024;
 /** Bytes by which packed data are recognised. */
 const magicSize = 4;
+/** Bytes by which UTF-16 is recognised. */
+const utf16Proof = 32;
 /** A log may be packed and lie in an archive that is packed too. */
 const mostPackings = 3;
 
@@ -50,6 +52,16 @@ async function openIn(
       const { UnpackedInput } = await import('./unpacked.ts');
       input = new UnpackedInput(packing, input, buffer.slice(0, filled));
       filled = await fill(input, buffer, 0, magicSize);
+    }
+    // Without a mark it takes a few characters to tell UTF-16.
+    if (filled >= 2 && (buffer[0] === 0 || buffer[1] === 0 || (buffer[0] as number) >= 0xfe)) {
+      filled = await fill(input, buffer, filled, utf16Proof);
+      const { utf16Order, Utf16Input } = await import('./utf16.ts');
+      const order = utf16Order(buffer.subarray(0, filled));
+      if (order !== undefined) {
+        input = new Utf16Input(input, order, buffer.slice(0, filled));
+        filled = 0;
+      }
     }
     // What lives must not wait for more than it takes to know the format: a bus may be silent for hours.
     const lives = input.size === 0;

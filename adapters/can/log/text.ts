@@ -36,6 +36,10 @@ export class TextParser implements LogParser {
 
   /** As {@link parse} for one line; returns `start` when the line is incomplete or nothing is there. */
   parseLine(bytes: Uint8Array, start: number, end: number, last: boolean): number {
+    // A file that was not closed may have zeros where nothing was written.
+    let begin = start;
+    while (begin < end && bytes[begin] === 0) begin++;
+    if (begin > start) return begin;
     const stop = lineEnd(bytes, start, end);
     if (stop === end && !last) {
       if (!this.passing && end - start <= longestLine) return start;
@@ -50,11 +54,20 @@ export class TextParser implements LogParser {
     else if (stop - start > longestLine) this.tooLong();
     else {
       this.number++;
-      const fault = this.lines.line(bytes, start, stop, stop < end);
-      if (fault !== undefined) this.recording.fault(this.number, fault);
+      let to = stop;
+      while (to > start && bytes[to - 1] === 0) to--;
+      this.parsed(bytes, start, to, stop < end);
     }
     if (stop === end) return end;
     return bytes[stop] === 13 && stop + 1 < end && bytes[stop + 1] === 10 ? stop + 2 : stop + 1;
+  }
+
+  private parsed(bytes: Uint8Array, from: number, to: number, whole: boolean): void {
+    const fault = this.lines.line(bytes, from, to, whole);
+    if (fault === undefined) return;
+    if (whole) this.recording.fault(this.number, fault);
+    // The end of a recording that was broken off: no frame was there.
+    else this.recording.passOver('last lines that are cut');
   }
 
   /** Counts lines that were read without this parser, for the line numbers of diagnostics. */

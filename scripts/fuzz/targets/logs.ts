@@ -72,6 +72,13 @@ const seeds: Readonly<Record<BytesFormat, () => Uint8Array[]>> = {
       '***BUSMASTER Ver 2.4.0***\r\n***PROTOCOL CAN***\r\n***START DATE AND TIME 8:8:2014 23:59:58:500***\r\n***HEX***\r\n***SYSTEM MODE***\r\n23:59:59:9420 Rx 1 0x023 s 1 40\r\n00:00:00:0010 Tx 2 0x18DAF110 x 2 40 FF\r\n00:00:01:5000 Rx 1 0x023 sr 3\r\n***[STOP LOGGING SESSION]***\r\n',
       '***BUSMASTER Ver 2.4.0***\n***START DATE AND TIME 8:8:2014 1:2:3:4***\n***DEC***\n***RELATIVE MODE***\n0:0:1:0000 Rx 1 35 s 1 64\n',
     ),
+  table: () =>
+    texts(
+      'Time[s];Chn;ID;Name;Dir;DLC;Data\n0,001371;1;171;Brake;Rx;4;00 00 07 76\n0,002;2;18FEF100x;;Tx;1;AB\n',
+      'timestamp,arbitration_id,extended,remote,error,dlc,data\n1436509052.25,0x7b,0,0,0,3,AQL/\n',
+      '61.5 7E8 3 03 41 0D\n62.0 A8 2 1 FF\n',
+      '"Time","Identifier (hex)","Format","Flags","Data (hex)"\n"00:01:03.03","223","Std","","00 49 01 "\n',
+    ),
   pcap: () => [
     pcap(frames, { linkType: 227, little: true, nano: false }),
     pcap(frames, { linkType: 113, little: false, nano: true }),
@@ -93,6 +100,22 @@ const words: Readonly<Record<BytesFormat, readonly string[]>> = {
   gvret: ['Time Stamp,ID,Extended,Dir,Bus,LEN', 'true', 'false', 'Rx', 'Tx', ',', ',,'],
   canhacker: ['@ TEXT @', '\t', '\r', ',', 'RTR', '0004', 'Time   ID     DLC'],
   busmaster: ['***', 'HEX', 'DEC', 'RELATIVE', 'ABSOLUTE', 'SYSTEM', 'START DATE AND TIME', ' sr ', ' x ', ' Rx ', ':'],
+  table: [
+    'Time,ID,DLC,Data',
+    'ID;Data',
+    '\t',
+    ';',
+    ',',
+    '"',
+    '0x',
+    'x|',
+    'Ext',
+    'Remote',
+    'Err',
+    'Tx',
+    '-',
+    'T12:00:00Z',
+  ],
   pcap: ['\u00d4\u00c3\u00b2\u00a1', '\u00a1\u00b2<M', '\u00e3\0\0\0', '\0\f', '\0\r', 'H\0\0\0'],
   pcapng: ['\n\r\r\n', 'M<+\u001a', '\u0001\0\0\0', '\u0006\0\0\0', '\u0003\0\0\0', '\t\0\u0001\0', 'H\0\0\0'],
 };

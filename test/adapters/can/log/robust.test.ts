@@ -26,6 +26,7 @@ const samples: Readonly<Record<BytesFormat, Uint8Array>> = {
       5,
     ),
   ),
+  table: Buffer.from(`Time (ms),ID,DLC,Data\n${'1.5,7E8,3,03 41 0D\n2,18FEF100,2,01FF\n'.repeat(20)}`),
   pcap: pcap(frames, { linkType: 113, little: false, nano: true }),
   pcapng: pcapng(frames, { linkType: 227, little: true, nano: false }),
 };

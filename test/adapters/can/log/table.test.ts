@@ -1,0 +1,224 @@
+/** Tables of frames as text: the smallest lines of each tool, and what must not break them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openLog } from '../../../../adapters/can/log/index.ts';
+import { FD, REMOTE, SENT } from '../../../../agent/ports.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-table-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Read {
+  readonly format: string;
+  /** `time bus identifier data`, the identifier with `x` when extended, `r` when remote, `t` when sent, `f` when FD. */
+  readonly frames: readonly string[];
+  readonly faults: readonly string[];
+  readonly passedOver: Readonly<Record<string, number>>;
+}
+
+async function read(content: string | Uint8Array): Promise<Read> {
+  const file = join(folder, 'log.txt');
+  writeFileSync(file, content);
+  const log = await openLog(file);
+  const frames: string[] = [];
+  for await (const batch of log.batches()) {
+    for (let i = 0; i < batch.count; i++) {
+      const id = batch.id[i] as number;
+      const from = batch.offset[i] as number;
+      const data = Buffer.from(batch.data.subarray(from, from + (batch.length[i] as number))).toString('hex');
+      const flags = batch.flags[i] as number;
+      const marks = [
+        (id & 0x8000_0000) !== 0 ? 'x' : '',
+        (id & REMOTE) !== 0 ? `r${batch.length[i]}` : '',
+        (flags & SENT) !== 0 ? 't' : '',
+        (flags & FD) !== 0 ? 'f' : '',
+      ].join('');
+      const name = log.buses[batch.bus[i] as number];
+      const shown = (id & REMOTE) !== 0 ? '' : data;
+      frames.push(`${batch.at[i]} ${name} ${(id & 0x1fff_ffff).toString(16)}${marks} ${shown}`.trimEnd());
+    }
+  }
+  await log.close();
+  return {
+    format: log.format,
+    frames,
+    faults: log.faults.first.map(({ line, message }) => `${line}: ${message}`),
+    passedOver: Object.fromEntries(log.passedOver),
+  };
+}
+
+const base64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
+
+const tables: readonly (readonly [tool: string, content: string, frames: readonly string[]])[] = [
+  [
+    'SavvyCAN, bytes of one digit and negative times',
+    'Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2,D3,D4,D5,D6,D7,D8\n-12500,000003E8,false,Rx,0,3,3,E8,64,\n1000,0000021A,true,Tx,1,1,0,\n',
+    ['-12.5 can0 3e8 03e864', '1 can1 21axt 00'],
+  ],
+  [
+    'SavvyCAN of an older version, other order of columns',
+    'Time Stamp,ID,Extended,LEN,Bus,D1,D2\n5000,1F,false,2,0,A,B\n',
+    ['5 can0 1f 0a0b'],
+  ],
+  [
+    'GVRET without column names, times that start again',
+    '2000,1F,0,0,1,7\n1000,1F,0,0,1,8\n',
+    ['2 can0 1f 07', '1 can0 1f 08'],
+  ],
+  [
+    'python-can CSV',
+    `timestamp,arbitration_id,extended,remote,error,dlc,data\n1436509052.25,0x7b,0,0,0,3,${base64('0102ff')}\n1436509052.5,0x18fef100,1,0,0,0,\n1436509053.0,0x7b,0,1,0,4,\n`,
+    ['1436509052250 can0 7b 0102ff', '1436509052500 can0 18fef100x', '1436509053000 can0 7br4'],
+  ],
+  ['SavvyCAN generic ID CSV', 'ID,D0\n4f5,ff\n18daf110,2\n', ['0 can0 4f5 ff', '0 can0 18daf110x 02']],
+  ['SavvyCAN generic ID CSV, packed', 'ID,Data\n4f5,ff 34 23 45\n', ['0 can0 4f5 ff342345']],
+  [
+    'Microchip CAN Analyzer',
+    '//---------------------------------\n//Start of log\n//---------------------------------\n1247;RX;0xC2;2;0x5C;0x87\n1260;TX;0x236;3;0x00;0x01;0xF0\n',
+    ['1247 can0 c2 5c87', '1260 can0 236t 0001f0'],
+  ],
+  [
+    'Vehicle Spy',
+    'Start 10:00\nLine,Abs Time(Sec),Rel Time (Sec),Status,Er,Tx,Description,Network,Node,Arb ID,Remote,Xtd,B1,B2,B3,B4,B5,B6,B7,B8,Value,Trigger,Signals\n1,2550.368293675,0.0038,67371008,F,F,HS CAN $119,HS CAN,,119,F,F,00,0D,8B,,,,,,,,\n2,2550.5,0.1,67371008,F,T,HS CAN,HS CAN,,18FEF100,F,T,FF,,,,,,,,,,\n',
+    ['2550368.293675 HS CAN 119 000d8b', '2550500 HS CAN 18fef100xt ff'],
+  ],
+  [
+    'CANalyzer and CANoe CSV',
+    'Time[s];Chn;ID;Name;Dir;DLC;Data\n0,001371;1;171;Brake;Rx;4;00 00 07 76\n0,002;2;18FEF100x;;Tx;1;AB\n',
+    ['1.371 can1 171 00000776', '2 can2 18fef100xt ab'],
+  ],
+  [
+    'PP2CAN import sample: semicolons, marks of an x',
+    'Time/ms;Arb. ID ;Ex;Rt;Data 0;Data 1;Data 2\n0;18FF0021;x; ;00;FF;FF\n50;123;;x;\n',
+    ['0 can0 18ff0021x 00ffff', '50 can0 123r0'],
+  ],
+  [
+    'USB-CAN tool',
+    'Index,System Time,Time Stamp,Channel,Direction,ID,Type,Format,Len,Data\n0,18:07:38.123,0x5A2C1,ch1,Receive,0x0181,Data,Standard,0x03,x| 01 02 03\n1,18:07:38.200,0x5A2F1,ch2,Send,0x18FEF100,Data,Extend,0x01,x| FF\n',
+    ['65258123 ch1 181 010203', '65258200 ch2 18fef100xt ff'],
+  ],
+  [
+    'the export with ParserFlags',
+    'ParserFlags\tCh\tCounter\tT/R\tTime\tID\tDLC\tData\n0\t1\t17\tR\t12.5\t3E8\t2\t01 FE\n0\t2\t18\tT\t12.75\t18FEF100\t1\t7\n',
+    ['12500 can1 3e8 01fe', '12750 can2 18fef100xt 07'],
+  ],
+  [
+    'Cabana',
+    'time,addr,bus,data\n\n3.5,291,1,0x0102\n4,419361024,128,ff\n',
+    ['3500 can1 123 0102', '4000 can128 18fef100x ff'],
+  ],
+  [
+    'CLX000',
+    '# Logger type: CL2000\n# Time: 20170101T022232\nTimestamp;Type;ID;Data\n01T022231683;8;7df;02010d5555555555\n01T022231688;1;18daf110;0341\n',
+    ['8551683 can0 7dft 02010d5555555555', '8551688 can0 18daf110x 0341'],
+  ],
+  [
+    'IXXAT CSV',
+    'IXXAT MiniMon\n"Time","Identifier (hex)","Format","Flags","Data (hex)"\n"00:01:03.03","223","Std","","00 49 01 "\n"00:01:04","18FEF100","Ext","","FF"\n',
+    ['63030 can0 223 004901', '64000 can0 18fef100x ff'],
+  ],
+  [
+    'CANopen Magic',
+    '"Message Number","Time (ms)","Time","ID","Flags","Details","Data (Hex)","Data (Text)","Length"\n"0","0.500","8:09:42:48.795","0x2E1","","a, b","10 21 04 ",". ! .","3"\n',
+    ['0.5 can0 2e1 102104'],
+  ],
+  [
+    'plain lines of time, identifier, length and bytes',
+    '61.5 7E8 3 03 41 0D\n62.0 A8 2 1 FF\n',
+    ['61500 can0 7e8 03410d', '62000 can0 a8 01ff'],
+  ],
+  [
+    'plain lines of milliseconds with a packed payload and more behind it',
+    '000000021352 0x18ff08fe 8 000071FFFFFFFFFF ch=2\n000000021353 0x18ff20fe 2 0001 ch=2\n',
+    ['21352 can0 18ff08fex 000071ffffffffff', '21353 can0 18ff20fex 0001'],
+  ],
+  [
+    'dates as times',
+    'Time,ID,DLC,Data\n2024-05-01 12:34:56.789,123,1,AA\n2024-05-01T12:34:57.000+02:00,123,1,AB\n',
+    ['1714566896789 can0 123 aa', '1714559697000 can0 123 ab'],
+  ],
+  [
+    'FD frames, the length as a data length code',
+    `Time (ms),ID,DLC,Data\n1,123,12,${'0102030405060708090a0b0c'}\n2,123,15,${'ab'.repeat(64)}\n`,
+    ['1 can0 123f 0102030405060708090a0b0c', `2 can0 123f ${'ab'.repeat(64)}`],
+  ],
+];
+
+describe('a table of frames', () => {
+  test.each(tables)('of %s is read', async (_, content, frames) => {
+    for (const text of [
+      content,
+      content.replaceAll('\n', '\r\n'),
+      content.replaceAll('\n', '\r'),
+      `\ufeff${content}`,
+    ]) {
+      const found = await read(text);
+      expect(found.frames).toEqual(frames);
+      expect(found.faults).toEqual([]);
+    }
+  });
+
+  test('whose last line is cut gives the lines before it', async () => {
+    const { frames } = await read('Time (ms),ID,DLC,Data\n1,123,2,AABB\n2,123,2,AAB');
+    expect(frames).toEqual(['1 can0 123 aabb']);
+  });
+
+  test('with lines that are no frames says which and why', async () => {
+    const { frames, faults, passedOver } = await read(
+      'made by hand\nTime (ms),ID,DLC,Data\n# a comment\n1,123,1,AA\nx,123,1,AA\n2,zz,1,AA\n3,123,70,AA\n4,123,2,AA\n5,123,1,AB\n',
+    );
+    expect(frames).toEqual(['1 can0 123 aa', '5 can0 123 ab']);
+    expect(faults).toEqual([
+      '5: the time cannot be read',
+      '6: the identifier is not a number of at most 29 bits',
+      '7: the length is not a number up to 64',
+      '8: there are not 2 bytes of data',
+    ]);
+    expect(passedOver).toEqual({ comments: 1, 'lines before the first frame': 1 });
+  });
+
+  test('is not found in text without frames', async () => {
+    for (const text of ['Time,Speed,RPM\n1,2,3\n', 'hello world\n', '12 34 56\n78 9A BC\n', 'id,name\n1,Anna\n']) {
+      await expect(read(text)).rejects.toThrow(/no log of a known format/);
+    }
+  });
+});
+
+describe('text as other tools leave it', () => {
+  const candump = '(1.500000) can0 123#1122\n(2.000000) can1 12345678#FF\n';
+  const frames = ['1500 can0 123 1122', '2000 can1 12345678x ff'];
+
+  test('a log in UTF-16 is read, in both byte orders, with and without a mark', async () => {
+    const little = Buffer.from(candump, 'utf16le');
+    const big = Buffer.from(little).swap16();
+    for (const bytes of [little, big, Buffer.from(`\ufeff${candump}`, 'utf16le')]) {
+      expect(await read(bytes)).toMatchObject({ format: 'candump', frames, faults: [] });
+    }
+  });
+
+  test('zeros between and behind lines are passed over, a megabyte of them too', async () => {
+    const zeros = '\0'.repeat(1_000_000);
+    const found = await read(`${candump.replace('\n', `\n${zeros}`)}${zeros}`);
+    expect(found).toMatchObject({ frames, faults: [] });
+  });
+
+  test('a last line that is cut is no fault', async () => {
+    const found = await read(`${candump}(2.5) can0 12`);
+    expect(found).toMatchObject({ frames, faults: [], passedOver: { 'last lines that are cut': 1 } });
+  });
+
+  test('candump on the screen has identifiers of any length, tabs, any interface or none', async () => {
+    const found = await read(
+      ' slcan7  39   [2]  00 11\n\tmy-bus\tA8\t[1]\tFF\n 1F0 [3] 01 02 03\n  can0  TX  12345678   [0]\n (1.5)  can0  RX - -  7FF  [1]  01\n',
+    );
+    expect(found).toMatchObject({
+      format: 'candump-screen',
+      frames: ['0 slcan7 39 0011', '0 my-bus a8 ff', '0 can0 1f0 010203', '0 can0 12345678xt', '1500 can0 7ff 01'],
+      faults: [],
+    });
+  });
+});
