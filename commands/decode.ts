@@ -7,6 +7,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { decodeFixes, isFixLog } from './decode-fixes.ts';
 import { decodeObd } from './decode-obd.ts';
+import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { complain, type Format, formatOf, Lines, progressBar } from './output.ts';
 import { type BoundDatabase, readDbc } from './vehicle.ts';
 
@@ -20,6 +21,7 @@ interface Options {
   readonly dbc?: string[];
   readonly obd?: string[];
   readonly raw?: boolean;
+  readonly columns?: string;
   readonly choices?: boolean;
   readonly format?: string;
 }
@@ -44,6 +46,7 @@ Exit status 0, 1 when nothing could be decoded, 2 for files that cannot be read.
     .option('--dbc <file...>', 'network descriptions; several add up')
     .option('--obd <file...>', 'OBDb signal sets (signalsets/v3/default.json); several add up')
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
+    .option('--columns <names>', COLUMNS_HELP)
     .option('--choices', 'names of the value table instead of numbers')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
@@ -60,7 +63,7 @@ Examples:
 }
 
 async function decode(logs: string[], options: Options): Promise<void> {
-  const { obd, dbc, raw } = options;
+  const { obd, dbc, raw, columns } = options;
   const format = formatOf(options.format);
   const lines = new Lines();
   let decoded = 0;
@@ -86,7 +89,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
       decoded += await decodeFixes(path, format, lines);
       continue;
     }
-    const log = await openLog(path);
+    const log = await openLog(path, columns === undefined ? {} : { columns });
     try {
       const reader =
         raw === true ? undefined : new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
@@ -99,7 +102,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     } finally {
       await log.close();
     }
-    reportFaults(log, path);
+    reportLog(log, path);
   }
   await lines.flush();
   if (decoded === 0) process.exitCode = NOTHING;
@@ -174,11 +177,4 @@ function load(file: string): BoundDatabase {
   if (database === undefined || diagnostics.some(({ severity }) => severity === 'error'))
     throw new VigieError('configuration.wrong', 'the DBC cannot be used', { where: file });
   return { database };
-}
-
-/** Broken lines are said once, at the end: how many, and the first of them. */
-export function reportFaults(log: LogReader, path: string): void {
-  if (log.faults.count === 0) return;
-  complain(log.faults.first);
-  process.stderr.write(`${path}: ${counted(log.faults.count, 'broken line was', 'broken lines were')} left out\n`);
 }

@@ -12,10 +12,10 @@ import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { reportFaults } from './decode.ts';
 import { deflate } from './deflate.ts';
 import { makeDirectory } from './directory.ts';
 import { passing } from './keeping.ts';
+import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
@@ -30,6 +30,7 @@ interface Options {
   readonly dbc?: string[];
   readonly vin: string;
   readonly bus?: string;
+  readonly columns?: string;
   readonly speed?: number;
   readonly cbor?: string;
   readonly data?: string;
@@ -49,6 +50,7 @@ line per message: {topic, seq, at, body}. The same log gives the same bytes. A s
     .option('--dbc <file...>', 'network descriptions beside those the profile names')
     .option('--vin <vin>', 'the car’s identification number', REPLAY_VIN)
     .option('--bus <name>', 'take all frames as from this bus of the profile')
+    .option('--columns <names>', COLUMNS_HELP)
     .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)
     .option('--write <file>', 'write the frames read as one candump log, whatever the format they came in')
     .option('--data <dir>', 'keep records and what is not acknowledged there, as the agent in the car does')
@@ -118,7 +120,10 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const heard: (readonly string[])[] = [];
   try {
     for (const path of logs) {
-      const log = await openLog(path, bus === undefined ? {} : { bus });
+      const log = await openLog(path, {
+        ...(bus === undefined ? {} : { bus }),
+        ...(options.columns === undefined ? {} : { columns: options.columns }),
+      });
       const bar = await progressBar(log.size, options.cbor === undefined);
       heard.push(log.buses);
       const intake = agent.intake(decoderFor(vehicle, agent.wanted, log.buses));
@@ -148,7 +153,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
         bar.stop();
         await log.close();
       }
-      reportFaults(log, path);
+      reportLog(log, path);
       warnEmpty(log, path, frames);
       if (backwards > 0)
         process.stderr.write(`${path}: time jumps back ${counted(backwards, 'time')}; order logs by time\n`);

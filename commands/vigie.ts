@@ -10,7 +10,8 @@ const description = `The agent in a car's telematics unit: CAN in, CBOR over MQT
 
 Programs get NDJSON on standard output (the default when it is not a terminal), people get text; progress and \
 diagnostics go to standard error. Times are UTC milliseconds, numbers are physical.
-Exit status: 0 done, 1 a command failed in the car or nothing could be decoded, 2 wrong input.`;
+Exit status: 0 done, 1 a command failed in the car, or more than one in a hundred \
+frames of a log could not be read or decoded, 2 wrong input.`;
 
 /** The commands in the order of the help. Each brings what it needs when it is asked for: `check` has no use for MQTT. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {

@@ -5,7 +5,7 @@
 import type { BytesReader, FileReader, Format, Head } from './format.ts';
 import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
-import { layoutOfHeader } from './table/header.ts';
+import { layoutOfColumns, layoutOfHeader } from './table/header.ts';
 import { inferLayout } from './table/infer.ts';
 import { gvretLayout, type Layout } from './table/layout.ts';
 import type { LineParser } from './text.ts';
@@ -62,6 +62,11 @@ async function table(layout: (head: Head) => Layout | undefined): Promise<BytesR
     from: 'bytes',
     create: (recording, head) => new TextParser(recording, new TableLines(recording, layout(head))),
   };
+}
+
+/** Reads a table whose columns the user names. Throws `usage.wrong`. */
+export function tableWith(columns: string): Promise<BytesReader> {
+  return table(({ lines }) => layoutOfColumns(columns, lines));
 }
 
 async function textual(

@@ -35,6 +35,8 @@ export interface LogOptions {
   readonly format?: LogFormat;
   /** Takes all frames as from the bus of this name, whatever the log says. */
   readonly bus?: string;
+  /** Reads a table with these columns, e.g. `time,id,dlc,data`, whatever the content; `-` is a column passed over. */
+  readonly columns?: string;
 }
 
 /** What every {@link LogReader} tells of its {@link Recording}. */

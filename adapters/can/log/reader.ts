@@ -2,7 +2,7 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { BytesLog } from './bytes-log.ts';
 import type { FileReader, FormatReader } from './format.ts';
-import { detect, formatNames, formats, headOf, identify, type LogFormat, packings } from './formats.ts';
+import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableWith } from './formats.ts';
 import { type ByteInput, FileInput, type LogFile, openInput } from './input.ts';
 import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
 import { Recording } from './recording.ts';
@@ -22,7 +22,8 @@ const mostPackings = 3;
 /**
  * Opens a log; the format is recognised by content, and so is what it is packed in.
  * @param path a file, or `-` for standard input
- * Throws `input.unreadable` for a file that cannot be opened or read, `input.malformed` for one that is no log.
+ * Throws `input.unreadable` for a file that cannot be opened or read, `input.malformed` for one that is no log,
+ * `usage.wrong` for columns without an identifier or data.
  */
 export async function openLog(path: string, options: LogOptions = {}): Promise<LogReader> {
   const where = path === '-' ? 'standard input' : path;
@@ -70,14 +71,15 @@ async function openIn(
       buffer,
       filled,
       headSize,
-      (end) => lives && (options.format !== undefined || recognised(buffer.subarray(0, end))),
+      (end) =>
+        lives && (options.format !== undefined || options.columns !== undefined || recognised(buffer.subarray(0, end))),
     );
     buffer.fill(0, filled);
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
     const head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
-    const format = options.format ?? detect(head);
+    const format = options.columns === undefined ? (options.format ?? detect(head)) : 'table';
     if (format === undefined) throw unknown(input, filled, identify(head), where);
-    const reader = (await formats[format].load()) as FormatReader;
+    const reader = await loadReader(format, options);
     if (reader.from === 'file') return await openFile(format, reader, input, buffer.slice(0, filled), recording);
     const parser = reader.create(recording, head);
     return new BytesLog(format, input, recording, parser, { buffer, from: bom, filled });
@@ -85,6 +87,10 @@ async function openIn(
     await input.close();
     throw error;
   }
+}
+
+function loadReader(format: LogFormat, { columns }: LogOptions): Promise<FormatReader> {
+  return columns === undefined ? formats[format].load() : tableWith(columns);
 }
 
 async function openFile(

@@ -1,4 +1,5 @@
 /** The layout of a table from the names of its columns. */
+import { VigieError } from '../../../../protocol/errors.ts';
 import { type DataColumns, type Layout, type Separator, type TimeColumn, unitNamed } from './layout.ts';
 
 const COMMA = 44;
@@ -33,6 +34,32 @@ export function layoutOfHeader(line: string): Layout | undefined {
     if (layout !== undefined) return layout;
   }
   return undefined;
+}
+
+/**
+ * The layout with the columns that a user names, separated as in the lines of the table.
+ * @param columns names as in {@link layoutOfHeader}, separated by commas; any other name is a column passed over
+ * @throws VigieError `usage.wrong` without an identifier or data
+ */
+export function layoutOfColumns(columns: string, lines: readonly string[]): Layout {
+  const wanted = columns.split(',').map((text) => nameOf(text.trim()));
+  const filled = lines.filter((line) => line.trim() !== '');
+  const separator = [TAB, SEMICOLON, COMMA].find((code) => {
+    const character = String.fromCharCode(code);
+    const enough = filled.filter((line) => line.split(character).length >= Math.min(wanted.length, 3));
+    return enough.length > filled.length / 2;
+  });
+  const layout = layoutOf(wanted, separator ?? 'blank');
+  if (layout !== undefined) {
+    const { data } = layout;
+    // Names of our own: what comes behind the payload is named too.
+    const inOne = data.form === 'rest' && data.column < wanted.length - 1;
+    return inOne ? { ...layout, data: { ...data, form: 'packed' } } : layout;
+  }
+  throw new VigieError(
+    'usage.wrong',
+    `--columns ${columns}: name at least id and data (or d0 for bytes in columns of their own); others are time, bus, dlc, dir, ext, rtr`,
+  );
 }
 
 function separatorsOf(line: string): readonly Separator[] {

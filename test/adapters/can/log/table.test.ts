@@ -20,10 +20,10 @@ interface Read {
   readonly passedOver: Readonly<Record<string, number>>;
 }
 
-async function read(content: string | Uint8Array): Promise<Read> {
+async function read(content: string | Uint8Array, columns?: string): Promise<Read> {
   const file = join(folder, 'log.txt');
   writeFileSync(file, content);
-  const log = await openLog(file);
+  const log = await openLog(file, columns === undefined ? {} : { columns });
   const frames: string[] = [];
   for await (const batch of log.batches()) {
     for (let i = 0; i < batch.count; i++) {
@@ -179,6 +179,18 @@ describe('a table of frames', () => {
       '8: there are not 2 bytes of data',
     ]);
     expect(passedOver).toEqual({ comments: 1, 'lines before the first frame': 1 });
+  });
+
+  test.each([
+    ['time(us),-,id,d0', '1500;x;7E8;3;41;D\n2000;y;18DAF110;7\n', ['1.5 can0 7e8 03410d', '2 can0 18daf110x 07']],
+    ['time,id,data,bus', '1.5 123 0102 1\n2.5 124 FF 2\n', ['1500 can1 123 0102', '2500 can2 124 ff']],
+    ['id(dec),data(dec)', '291,1 2 255\n', ['0 can0 123 0102ff']],
+  ])('of which the user names the columns %s is read', async (columns, content, frames) => {
+    expect(await read(content, columns)).toMatchObject({ format: 'table', frames, faults: [] });
+  });
+
+  test('of which the user names no identifier is refused with the names to use', async () => {
+    await expect(read('1,2\n', 'time,data')).rejects.toThrow(/name at least id and data/);
   });
 
   test('is not found in text without frames', async () => {

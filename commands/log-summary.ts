@@ -1,0 +1,50 @@
+/** What became of the lines or frames of a log: how many were read, how many left out, and why. */
+import type { LogReader } from '../adapters/can/log/index.ts';
+import { counted } from '../protocol/counted.ts';
+import { formatDiagnostic } from '../protocol/diagnostic.ts';
+
+/** Reasons that are named, the commonest first. */
+const REASONS = 3;
+/** The share of frames that may be left out of a log that counts as read. */
+const TOLERATED = 0.01;
+
+/** Help of the option `--columns`. */
+export const COLUMNS_HELP =
+  'how to read a table without column names, e.g. time,id,dlc,data,bus or time(us),-,id,d0; - is passed over';
+
+type Read = Pick<LogReader, 'format' | 'frames' | 'faults' | 'leftOut' | 'passedOver'>;
+
+/** Lines for people. Nothing is left out: one line. */
+export function summaryOf(log: Read, path: string): readonly string[] {
+  const { frames, faults, leftOut, passedOver, format } = log;
+  const share = faults.count === 0 ? '' : ` (${percent(faults.count / (frames + faults.count))})`;
+  const read = `${path}: ${counted(frames, 'frame')} read as ${format}, ${faults.count.toLocaleString('en')} left out${share}`;
+  const others = [...passedOver].map(([kind, count]) => `${count.toLocaleString('en')} ${kind}`);
+  const reasons = [...leftOut]
+    .sort((a, b) => b.count - a.count)
+    .slice(0, REASONS)
+    .map(({ count, example }) => `  ${count.toLocaleString('en')} × ${formatDiagnostic(example)}`);
+  const more = leftOut.length > REASONS ? [`  and ${counted(leftOut.length - REASONS, 'other reason')}`] : [];
+  return [others.length === 0 ? read : `${read}; not counted: ${others.join(', ')}`, ...reasons, ...more];
+}
+
+/** Whether so much of the log is missing that a program must not take it for the whole. */
+export function isIncomplete({ frames, faults }: Read): boolean {
+  return frames === 0 || faults.count > TOLERATED * (frames + faults.count);
+}
+
+/**
+ * Writes the summary to standard error, of a log that was read whole only for people; an incomplete log makes the exit
+ * status 1.
+ */
+export function reportLog(log: Read, path: string): void {
+  const whole = log.frames > 0 && log.faults.count === 0 && log.passedOver.size === 0;
+  if (whole && !process.stderr.isTTY) return;
+  process.stderr.write(`${summaryOf(log, path).join('\n')}\n`);
+  if (isIncomplete(log)) process.exitCode = 1;
+}
+
+function percent(share: number): string {
+  const value = share * 100;
+  return `${value < 0.01 ? '< 0.01' : value.toFixed(value < 1 ? 2 : 1)} %`;
+}
