@@ -140,3 +140,16 @@ export class Compaction {
     victim.broken = true;
   }
 }
+
+/** Undoes moves to a segment that was given up, where the entries are still there. */
+export function moveBack(moves: readonly Move[], segment: Segment, segments: ReadonlyMap<number, Segment>): void {
+  for (const { series, number, from, to } of moves) {
+    const { rows } = series;
+    const row = rows.find(number);
+    const home = segments.get(from.segment);
+    if (row < 0 || home === undefined || rows.segment(row) !== to.segment || rows.offset(row) !== to.offset) continue;
+    rows.move(row, from);
+    segment.live -= to.size;
+    home.live += from.size;
+  }
+}

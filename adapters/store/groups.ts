@@ -21,7 +21,9 @@ export interface Groups {
   readonly version: 1 | 2;
   /** Where the records that count begin, marks left out. */
   readonly records: readonly number[];
-  /** Damaged stretches between whole records: each is at least one record lost. */
+  /** Stretches in which at least one record is lost, in order. */
+  readonly holes: readonly Hole[];
+  /** Damaged stretches: those, and a header that is damaged. */
   readonly damaged: number;
   /** Behind what counts lies something that was not completed. */
   readonly torn: boolean;
@@ -31,6 +33,12 @@ export interface Groups {
   readonly settled: number;
   /** Where the last group ends; a new segment must not tell its reader more. */
   readonly end: number;
+}
+
+export interface Hole {
+  /** Where it ends: at a whole record, or where the file does. */
+  readonly end: number;
+  readonly bytes: number;
 }
 
 interface Mark {
@@ -48,13 +56,15 @@ interface Found {
 /**
  * Looks through the bytes of segment file `number`. `header` is what the file starts with, if anything. `limit` is
  * given when there is a later segment: this one was on the medium up to there, infinite when nobody knows how far.
- * Never throws for bad bytes.
+ * `known` is what else is known of one without a later: up to where it was on the medium at least, and how long the
+ * file was at least. Never throws for bad bytes.
  */
 export function findGroups(
   bytes: Uint8Array,
   number: number,
   header: Header | undefined,
   limit: number | undefined,
+  known: { readonly settled: number; readonly length: number } = { settled: 0, length: 0 },
 ): Groups {
   if (header?.version === 1) return findRecords(bytes, header.previousEnd);
   const all = findWhole(bytes, header === undefined ? 0 : headerLength, seedOf(number, 2));
@@ -62,7 +72,7 @@ export function findGroups(
   if (header === undefined && all.starts.length === 0) return findRecords(bytes, 0);
   const until = limit ?? Number.POSITIVE_INFINITY;
   const starts = all.starts.filter((start) => start < until);
-  let settled = limit ?? 0;
+  let settled = limit ?? known.settled;
   for (const start of starts) settled = Math.max(settled, all.marks.get(start)?.synced ?? 0);
   // The header goes to the medium with the first group: without it no group counts that may not have got there.
   if (header === undefined && settled === 0) return { ...noGroups, torn: true, more: true };
@@ -71,14 +81,29 @@ export function findGroups(
   // Behind what counts lies what was not completed or is damaged, or what an earlier life of the file left.
   const rest = header?.usedBefore === false && !allZero(bytes, Math.max(found.end, endOf(bytes, all.starts)));
   const more = rest || found.torn || starts.length < all.starts.length;
-  if (limit === undefined) return { ...found, torn: found.torn || rest, more };
-  const lost = limit === Number.POSITIVE_INFINITY ? rest : limit > Math.max(headerLength, endOf(bytes, starts));
-  return { ...found, damaged: found.damaged + Number(lost), torn: false, more };
+  const end = Math.max(headerLength, endOf(bytes, starts));
+  if (limit === undefined) {
+    const lost = known.settled > end || bytes.length < known.length;
+    const length = Math.max(known.settled, known.length);
+    return { ...(lost ? withHole(found, end, length) : found), torn: found.torn || rest, more };
+  }
+  const lost = limit === Number.POSITIVE_INFINITY ? rest : limit > end;
+  return {
+    ...(lost ? withHole(found, end, limit < Number.POSITIVE_INFINITY ? limit : bytes.length) : found),
+    torn: false,
+    more,
+  };
+}
+
+/** What lies from `from` up to `end` is lost. */
+function withHole(groups: Groups, from: number, end: number): Groups {
+  return { ...groups, holes: [...groups.holes, { end, bytes: end - from }], damaged: groups.damaged + 1 };
 }
 
 const noGroups: Groups = {
   version: 2,
   records: [],
+  holes: [],
   damaged: 0,
   torn: false,
   more: false,
@@ -89,7 +114,7 @@ const noGroups: Groups = {
 /** The groups that count; all was on the medium up to `synced`. */
 function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Groups {
   const records: number[] = [];
-  let damaged = 0;
+  const holes: Hole[] = [];
   let group: number[] = [];
   let whole = true;
   let sum = 0;
@@ -102,7 +127,7 @@ function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Gro
       broken = start > synced;
       if (broken) break;
       whole = false;
-      damaged++;
+      holes.push({ end: start, bytes: start - at });
     }
     at = start + headLength + lengthOf(bytes, start);
     const mark = marks.get(start);
@@ -123,15 +148,16 @@ function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Gro
   // What is damaged of a group that was on the medium may be its mark.
   if (!broken && group.length > 0 && at <= synced) {
     for (const record of group) records.push(record);
-    return { ...noGroups, records, damaged, settled: synced, end: at };
+    return { ...noGroups, records, holes, damaged: holes.length, settled: synced, end: at };
   }
-  return { ...noGroups, records, damaged, torn: broken || group.length > 0, settled: synced, end };
+  const torn = broken || group.length > 0;
+  return { ...noGroups, records, holes, damaged: holes.length, torn, settled: synced, end };
 }
 
 /** Version 1 had no marks: each record counts by itself, and zeros are the end. */
 function findRecords(bytes: Uint8Array, begin: number): Groups {
   const records: number[] = [];
-  let damaged = 0;
+  const holes: Hole[] = [];
   let at = begin;
   let end = begin;
   for (;;) {
@@ -142,10 +168,11 @@ function findRecords(bytes: Uint8Array, begin: number): Groups {
       end = at;
       continue;
     }
-    if (allZero(bytes, at)) return { ...noGroups, version: 1, records, damaged, end };
+    const found = { ...noGroups, version: 1 as const, records, holes, damaged: holes.length, end };
+    if (allZero(bytes, at)) return found;
     const next = nextRecord(bytes, at, 0);
-    if (next < 0) return { ...noGroups, version: 1, records, damaged, torn: true, more: true, end };
-    damaged++;
+    if (next < 0) return { ...found, torn: true, more: true };
+    holes.push({ end: next, bytes: next - at });
     at = next;
   }
 }

@@ -19,14 +19,15 @@ import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { markSize, type RecordBatch, smallestPadding } from './batch.ts';
-import { Compaction } from './compaction.ts';
+import { Compaction, moveBack } from './compaction.ts';
 import { Contents, type Medium, type Move, type Removal } from './contents.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from './files.ts';
 import { Flusher } from './flusher.ts';
+import { Manifest, type NewestSegment } from './manifest.ts';
 import { type JournalMetrics, noMetrics } from './metrics.ts';
 import { SegmentReader } from './reader.ts';
 import { wearRecord } from './record-types.ts';
-import { Replay } from './replay.ts';
+import { Recovery } from './recovery.ts';
 import { newSegment, type Segment } from './segment.ts';
 import { SegmentFiles } from './segments.ts';
 import { Wear } from './wear.ts';
@@ -75,8 +76,11 @@ export class Journal implements Adapter<Contents>, Medium {
   readonly metrics: JournalMetrics = noMetrics();
   /** Bytes after which the next segment is begun. */
   readonly segmentBytes: number;
+  /** Files in which damage was found when the journal was read. */
+  damagedFiles: readonly string[] = [];
   readonly #log: Log | undefined;
   readonly #store: SegmentFiles;
+  readonly #manifest: Manifest;
   readonly #reader: SegmentReader;
   readonly #compaction: Compaction;
   readonly #flusher = new Flusher();
@@ -96,6 +100,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.segmentBytes = options.segmentBytes ?? defaultSegmentBytes;
     this.#log = options.log;
     this.#store = new SegmentFiles(directory, files, options.log);
+    this.#manifest = new Manifest(directory, files, options.log);
     this.#reader = new SegmentReader(files, options.log);
     this.wear = new Wear(options.bytesPerDay ?? defaultBytesPerDay, options.now ?? Date.now);
     this.metrics.diskBound = options.diskBytes ?? defaultDiskBytes;
@@ -106,18 +111,11 @@ export class Journal implements Adapter<Contents>, Medium {
 
   /** Rebuilds the contents from the segments; call it once, before the first write. */
   async read(): Promise<Contents> {
-    const replay = new Replay(this.contents);
-    const skipped = new Map<string, number>();
-    const { segments, settled, ...findings } = await this.#store.load((bytes, from, to, place) => {
-      const reading = replay.take(bytes, from, to, place);
-      if (reading === 'known') return;
-      this.metrics[reading]++;
-      const where = `${this.#store.path(place.segment)}: ${reading}`;
-      skipped.set(where, (skipped.get(where) ?? 0) + 1);
-    });
-    for (const [where, records] of skipped) this.#log?.warn('store.skipped', { where, records });
-    replay.settle();
-    this.wear.resume(replay.wear);
+    const recovery = new Recovery(this.#store, this.#manifest, this.contents, this.#log);
+    await recovery.read();
+    const { segments, findings, wear, damagedFiles } = recovery;
+    this.damagedFiles = damagedFiles;
+    this.wear.resume(wear);
     Object.assign(this.metrics, findings);
     for (const segment of segments) this.#segments.set(segment.number, segment);
     for (const { rows } of this.contents.all()) {
@@ -126,7 +124,7 @@ export class Journal implements Adapter<Contents>, Medium {
       });
     }
     this.#sealed = segments;
-    this.#failed = !settled || segments.some(({ suspect }) => suspect);
+    this.#failed = !recovery.settled || segments.some(({ suspect }) => suspect);
     this.#count();
     return this.contents;
   }
@@ -175,6 +173,7 @@ export class Journal implements Adapter<Contents>, Medium {
     try {
       await this.write();
       if (this.#current !== undefined) await this.#commit(true);
+      if (this.#current !== undefined) await this.#manifest.close(this.contents, newestOf(this.#current));
     } finally {
       if (this.#current !== undefined) this.#store.closeQuietly(this.#current.file);
       this.#current = undefined;
@@ -298,6 +297,8 @@ export class Journal implements Adapter<Contents>, Medium {
       this.#flight = undefined;
       for (const segment of this.#sealed) segment.suspect = false;
     }
+    const older = this.#sealed.filter((segment) => !dead.includes(segment)).map(({ number }) => number);
+    await this.#manifest.cover(this.contents, newestOf(current), dead.length > 0 ? older : undefined);
     for (const segment of dead) this.#release(segment);
   }
 
@@ -350,7 +351,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#account(contents.takeRemovals());
     // The group failed when it was written, or when it was flushed and others wait behind it.
     const flushed = flight !== undefined && flight.batch !== contents.batch;
-    if (flight !== undefined) this.#moveBack(flight);
+    if (flight !== undefined) moveBack(flight.moves, flight.segment, this.#segments);
     contents.rebase();
     if (flushed) contents.relocate(flight.batch.bytes, flight.segment, flight.base);
     if (current === undefined) return;
@@ -363,18 +364,6 @@ export class Journal implements Adapter<Contents>, Medium {
       segment.clean = false;
       this.#store.closeQuietly(file);
       this.#sealed.push(segment);
-    }
-  }
-
-  #moveBack({ segment, moves }: Flight): void {
-    for (const { series, number, from, to } of moves) {
-      const { rows } = series;
-      const row = rows.find(number);
-      const home = this.#segments.get(from.segment);
-      if (row < 0 || home === undefined || rows.segment(row) !== to.segment || rows.offset(row) !== to.offset) continue;
-      rows.move(row, from);
-      segment.live -= to.size;
-      home.live += from.size;
     }
   }
 
@@ -397,4 +386,8 @@ export class Journal implements Adapter<Contents>, Medium {
     metrics.flashed = this.wear.total;
     metrics.flashedToday = this.wear.today;
   }
+}
+
+function newestOf({ segment, file, synced }: Current): NewestSegment {
+  return { number: segment.number, settled: synced, length: () => file.size() };
 }

@@ -1,5 +1,5 @@
 /** What the journal counts. */
-import type { SegmentFindings } from './segments.ts';
+import type { SegmentFindings } from './recovery.ts';
 
 /** Counts since the journal was opened, sizes as they are after the last commit. */
 export interface JournalMetrics extends SegmentFindings {

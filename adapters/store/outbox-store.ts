@@ -23,7 +23,11 @@ export interface OutboxDuties {
   acknowledged(): void;
 }
 
-export function outboxStore(contents: Contents, { commit, acknowledged }: OutboxDuties): OutboxStore {
+export function outboxStore(
+  contents: Contents,
+  { commit, acknowledged }: OutboxDuties,
+  damagedFiles: readonly string[] = [],
+): OutboxStore {
   const { kinds } = contents;
   const classes = new Map<number, Series>();
   let bytes = 0;
@@ -105,6 +109,7 @@ export function outboxStore(contents: Contents, { commit, acknowledged }: Outbox
         if (owed.all.length > 0) yield { class: priority, numbers: [...owed.all] };
       }
     },
+    damagedFiles,
     told({ class: priority, numbers }) {
       const series = classes.get(priority);
       if (series === undefined) return;

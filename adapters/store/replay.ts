@@ -27,6 +27,9 @@ interface CheckpointLine {
   readonly ranges: readonly number[];
 }
 
+/** Bytes of the shortest record of a message, head included. */
+const leastMessage = 16;
+
 export class Replay {
   /** Bytes put on the medium on a day, as the last record of it says. */
   wear: { readonly day: number; readonly bytes: number } = { day: 0, bytes: 0 };
@@ -35,9 +38,24 @@ export class Replay {
   /** By series: number and count of what was removed. */
   readonly #removals = new Map<Series, number[]>();
   #checkpoint: readonly CheckpointLine[] | undefined;
+  /** Bytes of records that are missing since the last checkpoint. */
+  #missing = 0;
+  /** Series of which an entry was found since the last records that are missing. */
+  readonly #told = new Set<Series>();
 
   constructor(contents: Contents) {
     this.#contents = contents;
+  }
+
+  /** Records are missing whose changes no checkpoint has told since. */
+  get doubtful(): boolean {
+    return this.#missing > 0;
+  }
+
+  /** Records of so many bytes are missing here. */
+  doubt(bytes: number): void {
+    this.#missing += bytes;
+    this.#told.clear();
   }
 
   /** Takes the record whose payload is `bytes[from..to)`; `place` is where it lies, head included. */
@@ -69,9 +87,18 @@ export class Replay {
 
   /**
    * After the last record: drops what was removed and what the newest checkpoint does not name. Gives by series how
-   * many entries should exist and were not found; those of classes are owed.
+   * many entries should exist and were not found; those of classes are owed. `classes` is what is known of them
+   * elsewhere: below `low` no number is owed, and from `end` on none was given out.
    */
-  settle(): ReadonlyMap<Series, number> {
+  settle(classes: readonly (readonly [name: number, low: number, end: number])[]): ReadonlyMap<Series, number> {
+    for (const [name] of classes) this.#contents.series(name);
+    for (const series of this.#contents.all()) {
+      if (typeof series.name !== 'number' || this.#told.has(series)) continue;
+      // What was given out last may be among what is missing.
+      const most = series.next + Math.floor(this.#missing / leastMessage);
+      const end = Math.min(most, classes.find(([name]) => name === series.name)?.[2] ?? Number.POSITIVE_INFINITY);
+      if (end > series.next && Number.isFinite(end)) series.next = end;
+    }
     for (const { rows } of this.#contents.all()) rows.settle();
     for (const [{ rows }, ranges] of this.#removals) {
       for (let i = 0; i < ranges.length; i += 2) {
@@ -93,7 +120,8 @@ export class Replay {
     }
     const lost = new Map<Series, number>();
     for (const series of this.#contents.all()) {
-      const missing = this.#missing(series);
+      const low = classes.find(([name]) => name === series.name)?.[1];
+      const missing = this.#notFound(series, low);
       if (missing.all.length === 0) continue;
       lost.set(series, missing.size);
       if (typeof series.name === 'number') for (const [first, last] of missing.all) series.owed.add(first, last);
@@ -102,18 +130,19 @@ export class Replay {
   }
 
   /** Numbers that were given out and not removed, of which no entry was found. */
-  #missing(series: Series): Runs {
+  #notFound(series: Series, low: number | undefined): Runs {
     const { name, next, rows } = series;
     const removed = this.#removals.get(series) ?? [];
     const missing = new Runs();
     const line = this.#checkpoint?.find((one) => one.series === name);
     for (const [first, last] of runsOf(line?.ranges ?? [])) missing.add(first, last);
     // Without any checkpoint nobody knows what became of numbers before the first that is found.
-    const known = this.#checkpoint === undefined ? this.#firstFound(series, removed) : (line?.next ?? 0);
+    const known = this.#checkpoint === undefined ? (low ?? this.#firstFound(series, removed)) : (line?.next ?? 0);
     if (known < next) missing.add(known, next - 1);
     const gone = new Runs();
     for (let i = 0; i < removed.length; i += 2) gone.add(removed[i]!, removed[i]! + removed[i + 1]! - 1);
     for (const [first, last] of runsOf(rows.ranges(next))) gone.add(first, last);
+    if (low !== undefined && low > 0) gone.add(0, low - 1);
     for (const [first, last] of gone.all) missing.remove(first, last);
     return missing;
   }
@@ -138,6 +167,8 @@ export class Replay {
     if (traits === undefined) return 'malformed';
     const series = this.#contents.series(name);
     series.rows.push(number, place, traits);
+    // Numbers are given out in order: none above this one was before.
+    if (number >= series.next) this.#told.add(series);
     series.next = Math.max(series.next, number + 1);
     return 'known';
   }
@@ -173,6 +204,7 @@ export class Replay {
       lines.push({ series, next, ranges });
     }
     this.#checkpoint = lines;
+    this.#missing = 0;
     for (const { series: name, next } of lines) {
       const series = this.#contents.series(name);
       series.next = Math.max(series.next, next);

@@ -3,41 +3,16 @@ import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { FileSystem, OpenFile } from './files.ts';
-import { findGroups } from './groups.ts';
-import { headLength, lengthAt } from './record.ts';
-import type { Place } from './rows.ts';
-import { type Header, headerLength, newSegment, readHeader, type Segment, writeHeader } from './segment.ts';
-
-/** What was found when the segments were read. */
-export interface SegmentFindings {
-  /** Stretches of damage between whole records, each skipped, and records found damaged later. */
-  damaged: number;
-  /** Segments that ended in something never completed, which was cut off. */
-  torn: number;
-  /** Segments that the disk did not give; they are left alone. */
-  unreadable: number;
-  /** Segments without a single whole record, renamed to end in `.corrupt`. */
-  aside: number;
-}
-
-/** Takes the record whose payload is `bytes[from..to)`. */
-export type TakeRecord = (bytes: Uint8Array, from: number, to: number, place: Place) => void;
+import { type SegmentFile, unknownEnd } from './listing.ts';
+import { type Header, headerLength, readHeader, type Segment, writeHeader } from './segment.ts';
 
 /** A segment before another one, and where its records end. */
 type Before = Pick<Segment, 'number' | 'used'>;
 
-/** Stands for the end of a segment that could not be read. */
-const unknownEnd = 0xffff_ffff;
-
-interface Listed {
-  readonly number: number;
-  readonly path: string;
-  /** Undefined when there is none or the file cannot be read. */
-  readonly header: Header | undefined;
-}
-
 const pattern = /^(\d{8,})\.journal/;
 const spareEnding = '.spare';
+/** A segment on its way to its own name. */
+const movedEnding = '.moved';
 /** Files kept to be used again, so that a steady flow of messages needs no new blocks of the file system. */
 const mostSpares = 3;
 
@@ -74,70 +49,18 @@ export class SegmentFiles {
     return this.#last + 1;
   }
 
-  /**
-   * Reads all segments, oldest first, calling `take` for every record that counts, and makes durable what a killed
-   * process left in the page cache; not `settled` is that there is none. Throws `store.failed` only when the directory itself cannot be listed:
-   * starting empty beside records that exist would give their numbers out again.
-   */
-  async load(take: TakeRecord): Promise<SegmentFindings & { readonly segments: Segment[]; readonly settled: boolean }> {
-    const findings = { damaged: 0, torn: 0, unreadable: 0, aside: 0 };
-    const segments: Segment[] = [];
-    const { listed, limits } = this.#list();
-    for (const [i, { number, path, header }] of listed.entries()) {
-      let bytes: Uint8Array;
-      try {
-        bytes = this.#read(path);
-      } catch (error) {
-        findings.unreadable++;
-        this.#unreadable = { number, used: unknownEnd };
-        this.#log?.error('store.unreadable', { file: path, error: String(error) });
-        continue;
-      }
-      // A later file may be one whose first group never got to the medium: its header tells.
-      const newest = listed.slice(i + 1).every((later) => later.header === undefined);
-      const limit = newest ? undefined : (limits.get(number) ?? Number.POSITIVE_INFINITY);
-      const groups = findGroups(bytes, number, header, limit);
-      const segment = newSegment(number, path, groups.version);
-      segment.used = groups.end;
-      for (const at of groups.records) {
-        const length = lengthAt(bytes, at, bytes.length);
-        const place = { segment: number, offset: at, size: headLength + length };
-        take(bytes, at + headLength, at + headLength + length, place);
-      }
-      if (groups.damaged > 0) {
-        findings.damaged += groups.damaged;
-        this.#log?.warn('store.damaged', { file: path, stretches: groups.damaged, records: groups.records.length });
-      }
-      if (groups.records.length === 0 && groups.version === 1 && groups.torn) {
-        findings.aside++;
-        // The newest may be one that was begun as the power failed; of an older one there was more.
-        if (!newest) findings.damaged++;
-        this.#putAside(path);
-        continue;
-      }
-      if (groups.torn) {
-        findings.torn++;
-        this.#log?.warn('store.torn', { file: path, cutAt: groups.end, bytes: bytes.length - groups.end });
-      }
-      if (groups.records.length === 0 && newest) {
-        // Begun, and nothing completed in it.
-        this.remove(path);
-        continue;
-      }
-      segments.push(segment);
-      // The older ones were on the medium, and mostly cut where they end, before the next was begun.
-      if (newest) await this.#makeDurable(segment, bytes, groups.settled);
-      else if (groups.more) await this.cut(segment);
-    }
-    this.#buffer = new Uint8Array(0);
-    return { segments, settled: segments.length > 0 || (await this.#settleEmptiness()), ...findings };
+  /** The files that may hold records; numbers of segments go on after `newest`. Throws `store.failed`. */
+  list(newest: number): readonly SegmentFile[] {
+    const names = this.#names();
+    this.#last = Math.max(this.#last, newest);
+    return names.map(({ number, path }) => ({ number, path, header: this.#header(path) }));
   }
 
   /**
    * That there is no segment must be on the medium, too: one that could not be written and was removed would be there
    * again after a power cut. False, and said in the log, when the disk refuses.
    */
-  async #settleEmptiness(): Promise<boolean> {
+  async settleEmptiness(): Promise<boolean> {
     if (!this.#exists) return true;
     try {
       await this.#files.syncDirectory(this.directory);
@@ -185,13 +108,35 @@ export class SegmentFiles {
   }
 
   /** Path of the segment with that number. */
-  path(number: number): string {
-    return join(this.directory, `${String(number).padStart(8, '0')}.journal`);
-  }
+  path = (number: number): string => join(this.directory, `${String(number).padStart(8, '0')}.journal`);
 
   /** Path of the segment made last, or to be made first. */
   get lastPath(): string {
     return this.path(Math.max(1, this.#last));
+  }
+
+  /** Gives segments their own names; gives where each file is then. What the disk refuses is said in the log. */
+  rename(segments: readonly SegmentFile[]): readonly SegmentFile[] {
+    const move = (file: SegmentFile, path: string): SegmentFile => {
+      try {
+        this.#files.rename(file.path, path);
+        this.#renamed = true;
+        return { ...file, path };
+      } catch (error) {
+        this.#log?.warn('store.name', { file: file.path, error: String(error) });
+        return file;
+      }
+    };
+    // Two may have each other's name: all leave theirs first.
+    const moved = segments.map((file) => {
+      const own = this.path(file.number);
+      return file.path === own ? file : move(file, own + movedEnding);
+    });
+    const taken = new Set(moved.map(({ path }) => path));
+    return moved.map((file) => {
+      const own = this.path(file.number);
+      return taken.has(own) ? file : move(file, own);
+    });
   }
 
   /** Closes and removes a file that could not be written; what fails is said in the log. */
@@ -254,40 +199,17 @@ export class SegmentFiles {
     }
   }
 
-  /** The files that may hold records, and up to where those of some count. */
-  #list(): { readonly listed: readonly Listed[]; readonly limits: ReadonlyMap<number, number> } {
-    const limits = new Map<number, number>();
-    let listed: Listed[] = [];
-    for (const { number, path } of this.#names()) {
-      const header = this.#header(path);
-      if (header?.version === 2) {
-        if (header.number !== number) {
-          // A file that is used again, of which only the name or only the content reached the medium.
-          this.#log?.info('store.unbegun', { file: path });
-          this.remove(path);
-          continue;
-        }
-        if (header.previousEnd < unknownEnd) limits.set(header.previous, header.previousEnd);
-        const givenUp = listed.filter((one) => one.number > header.previous);
-        for (const one of givenUp) this.remove(one.path);
-        listed = listed.filter((one) => one.number <= header.previous);
-      }
-      listed.push({ number, path, header });
-    }
-    return { listed, limits };
-  }
-
   #header(path: string): Header | undefined {
     try {
-      return readHeader(this.#read(path, headerLength));
+      return readHeader(this.read(path, headerLength));
     } catch {
       // Reading the whole file is going to fail as well, and says so.
       return undefined;
     }
   }
 
-  /** The file, or the first bytes of it; good until the next is read. */
-  #read(path: string, most = Number.POSITIVE_INFINITY): Uint8Array {
+  /** The file, or the first bytes of it; good until the next is read. Throws the system's error. */
+  read(path: string, most = Number.POSITIVE_INFINITY): Uint8Array {
     const file = this.#files.open(path, 'read');
     try {
       const size = Math.min(file.size(), most);
@@ -296,6 +218,16 @@ export class SegmentFiles {
     } finally {
       this.closeQuietly(file);
     }
+  }
+
+  /** No more files are going to be read whole. */
+  letGo(): void {
+    this.#buffer = new Uint8Array(0);
+  }
+
+  /** The disk did not give that segment: the next one to be made comes after it. */
+  pass(number: number): void {
+    this.#unreadable = { number, used: unknownEnd };
   }
 
   #names(): readonly { readonly number: number; readonly path: string }[] {
@@ -318,10 +250,12 @@ export class SegmentFiles {
       this.#newSpares.push(path);
       this.#renamed = true;
     }
-    return numbered.filter(({ name }) => name.endsWith('.journal')).sort((a, b) => a.number - b.number);
+    const segments = numbered.filter(({ name }) => name.endsWith('.journal') || name.endsWith(movedEnding));
+    return segments.sort((a, b) => a.number - b.number);
   }
 
-  #putAside(path: string): void {
+  /** Renames a file that is of no use. */
+  putAside(path: string): void {
     const aside = `${path}.corrupt`;
     this.#log?.error('store.corrupt', { file: path, aside });
     try {
@@ -331,11 +265,13 @@ export class SegmentFiles {
     }
   }
 
-  async #makeDurable(segment: Segment, bytes: Uint8Array, settled: number): Promise<void> {
+  /** Puts on the medium what was read of the last segment, cut to what counts in it where it may be. */
+  async makeDurable(segment: Segment, bytes: Uint8Array, settled: number, mayCut: boolean): Promise<void> {
     let file: OpenFile | undefined;
+    segment.clean = mayCut;
     try {
       file = this.#files.open(segment.path, 'change');
-      file.truncate(segment.used);
+      if (mayCut) file.truncate(segment.used);
       // Written again: after an fdatasync that failed, the system may take for stored what it only has in its cache.
       if (settled < segment.used) file.write(bytes.subarray(settled, segment.used), settled);
       await file.sync();

@@ -102,7 +102,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
     });
   };
 
-  const outbox = outboxStore(contents, { commit, acknowledged });
+  const outbox = outboxStore(contents, { commit, acknowledged }, journal.damagedFiles);
   const states = statesIn(journalKeeper(contents), log);
   const records = journalRecords(contents, journal, { rules: options.records ?? {}, now, changed });
   contents.beforeGroup.push(

@@ -151,7 +151,9 @@ describe('file store', () => {
   it('shares one flush between the commits of one moment, and gathers while one is under way', async () => {
     const files = new SimulatedDisk();
     const store = await openOutboxStore('/outbox', { files });
+    // The first number of a class has the manifest written.
     append(store, 0, 1);
+    append(store, 1, 1);
     await store.commit();
     let release = (): void => undefined;
     files.pause = new Promise((resolve) => {

@@ -1,9 +1,21 @@
 /** Every number arrives or is in a gap message, whatever became of the files of the journal between two starts. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { faultsOf, putFiles, segmentsOf, startThrice, talked } from './journal-rig.ts';
+import {
+  type Damage,
+  damaged,
+  faultsOf,
+  type Generations,
+  type Left,
+  ofNewest,
+  putFiles,
+  segmentsOf,
+  startThrice,
+  talked,
+} from './journal-rig.ts';
 
 let root: string;
 let made = 0;
@@ -52,4 +64,41 @@ test('messages of a missing segment are in exactly one gap message, the log name
     }
   }
   expect(lost).toBeGreaterThan(20);
+});
+
+/** What is wrong after that damage, in words. */
+async function trouble(left: Left, damage: Damage, generations: Generations): Promise<string[]> {
+  const directory = folder();
+  putFiles(directory, damaged(left.files, damage, generations));
+  const after = await startThrice(directory, left.receiver);
+  rmSync(directory, { recursive: true });
+  const faults = faultsOf(after, ofNewest(left.files, damage) ? left.recent : left.unacknowledged);
+  const [, ...later] = after.starts;
+  for (const { log, doubtful } of later) {
+    if (doubtful) faults.push('a later start is in doubt of commands');
+    for (const { event, fields } of log) faults.push(`a later start says ${event} ${JSON.stringify(fields)}`);
+  }
+  return faults;
+}
+
+test('every number arrives or is in one gap message whichever segment is missing, empty, swapped or copied', async () => {
+  for (const [seed, stopped] of [
+    [3, true],
+    [5, false],
+    [8, true],
+  ] as const) {
+    const left = await talked(folder(), seed, 60, stopped);
+    const { length } = segmentsOf(left.files);
+    for (let segment = 0; segment < length; segment++) {
+      const damages: Damage[] = (['missing', 'empty', 'zeros'] as const).map((kind) => ({ kind, segment, at: 0 }));
+      damages.push({ kind: 'doubled', segment });
+      for (let other = 0; other < length; other++) {
+        if (other !== segment) damages.push({ kind: 'copied', segment, other });
+        if (other > segment) damages.push({ kind: 'swapped', segment, other });
+      }
+      for (const damage of damages) {
+        expect([damage, stopped, await trouble(left, damage, 'both')]).toEqual([damage, stopped, []]);
+      }
+    }
+  }
 });

@@ -299,3 +299,68 @@ export function faultsOf({ receiver, next }: Aftermath, unsure: ReadonlySet<stri
   }
   return faults;
 }
+
+/** What may become of one file of the journal, or of two. */
+export type Damage =
+  | { readonly kind: 'missing' | 'empty' | 'zeros' | 'flip' | 'cut'; readonly segment: number; readonly at: number }
+  | { readonly kind: 'swapped' | 'copied'; readonly segment: number; readonly other: number }
+  | { readonly kind: 'doubled'; readonly segment: number };
+
+/** The manifest and its generation before: which of them is there. */
+export type Generations = 'both' | 'older' | 'newest' | 'newest damaged' | 'none';
+
+/** The files after damage; places are taken modulo what there is. */
+export function damaged(files: Files, damage: Damage, generations: Generations): Files {
+  const names = segmentsOf(files);
+  const result = new Map(files);
+  const nameAt = (place: number): string => names[place % names.length]!;
+  const name = nameAt(damage.segment);
+  const bytes = files.get(name)!;
+  switch (damage.kind) {
+    case 'missing':
+      result.delete(name);
+      break;
+    case 'empty':
+      result.set(name, new Uint8Array());
+      break;
+    case 'zeros':
+      result.set(name, new Uint8Array(bytes.length));
+      break;
+    case 'cut':
+      result.set(name, bytes.slice(0, damage.at % bytes.length));
+      break;
+    case 'flip':
+      result.set(name, flipped(bytes, damage.at % (8 * bytes.length)));
+      break;
+    case 'swapped':
+      result.set(name, files.get(nameAt(damage.other))!);
+      result.set(nameAt(damage.other), bytes);
+      break;
+    case 'copied':
+      result.set(nameAt(damage.other), bytes);
+      break;
+    case 'doubled':
+      result.set(`${String(Number.parseInt(names.at(-1)!, 10) + 1).padStart(8, '0')}.journal`, bytes);
+      break;
+  }
+  const [newest, older] = ['manifest.json', 'manifest.json.previous'];
+  const manifest = result.get(newest);
+  if (generations === 'older' || generations === 'none') result.delete(newest);
+  if (generations === 'newest' || generations === 'none') result.delete(older);
+  if (generations === 'newest damaged' && manifest !== undefined) result.set(newest, flipped(manifest, 8 * 30));
+  return result;
+}
+
+function flipped(bytes: Uint8Array, bit: number): Uint8Array {
+  const result = bytes.slice();
+  result[bit >> 3]! ^= 1 << (bit & 7);
+  return result;
+}
+
+/** Whether the damage is of the newest segment, which alone knows what happened last. */
+export function ofNewest(files: Files, damage: Damage): boolean {
+  const { length } = segmentsOf(files);
+  const places = [damage.segment, ...('other' in damage ? [damage.other] : [])].map((place) => place % length);
+  if (damage.kind === 'copied') return places[1] === length - 1 && places[0] !== length - 1;
+  return damage.kind !== 'swapped' && damage.kind !== 'doubled' && places.includes(length - 1);
+}

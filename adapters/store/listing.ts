@@ -1,0 +1,61 @@
+/** Which files of a journal are which segments. */
+import type { Header } from './segment.ts';
+
+/** Stands for the end of a segment that could not be read. */
+export const unknownEnd = 0xffff_ffff;
+
+export interface SegmentFile {
+  readonly number: number;
+  readonly path: string;
+  /** Undefined when there is none or the file cannot be read. */
+  readonly header: Header | undefined;
+}
+
+export interface Listing {
+  /** Those whose records may count, oldest first. */
+  readonly segments: readonly SegmentFile[];
+  /** By number: up to where the records of a segment count, as the header of the one after it says. */
+  readonly limits: ReadonlyMap<number, number>;
+  /** A file that was used again, of which only the name reached the medium. */
+  readonly unbegun: readonly SegmentFile[];
+  /** Segments between two of which the later says that it comes right after the earlier. */
+  readonly givenUp: readonly SegmentFile[];
+  /** Files that hold a segment which another file holds too. */
+  readonly copies: readonly SegmentFile[];
+  /** Files that hold another segment than their name says; they are among the segments, by the number they hold. */
+  readonly misnamed: readonly SegmentFile[];
+}
+
+/** Sorts out files, each with the number in its name. `known` are segments that there were, if anything is known. */
+export function listSegments(files: readonly SegmentFile[], known: readonly number[]): Listing {
+  const own = (file: SegmentFile): number => (file.header?.version === 2 ? file.header.number : file.number);
+  const strays = files.filter((file) => own(file) !== file.number);
+  const named = files.filter((file) => own(file) === file.number);
+  const found = new Map(named.map((file) => [file.number, file]));
+  const [unbegun, copies, misnamed]: [SegmentFile[], SegmentFile[], SegmentFile[]] = [[], [], []];
+  // A file that is used again has lost its name of before for good, and the new name was never known.
+  const isUnbegun = (name: number, number: number): boolean =>
+    !known.includes(name) && !files.some((file) => file.number === number);
+  for (const file of strays) {
+    const number = own(file);
+    if (found.has(number)) copies.push(file);
+    else if (isUnbegun(file.number, number)) unbegun.push(file);
+    else {
+      misnamed.push(file);
+      found.set(number, { ...file, number });
+    }
+  }
+  let segments: SegmentFile[] = [];
+  const givenUp: SegmentFile[] = [];
+  const limits = new Map<number, number>();
+  for (const file of [...found.values()].sort((a, b) => a.number - b.number)) {
+    const { header } = file;
+    if (header?.version === 2) {
+      if (header.previousEnd < unknownEnd) limits.set(header.previous, header.previousEnd);
+      givenUp.push(...segments.filter((one) => one.number > header.previous));
+      segments = segments.filter((one) => one.number <= header.previous);
+    }
+    segments.push(file);
+  }
+  return { segments, limits, unbegun, givenUp, copies, misnamed };
+}

@@ -1,0 +1,175 @@
+/** Reads the segments of a journal when it is opened, and puts its directory in order. */
+import type { Log } from '../../agent/ports.ts';
+import type { Contents } from './contents.ts';
+import { findGroups } from './groups.ts';
+import { listSegments, type SegmentFile } from './listing.ts';
+import type { Manifest } from './manifest.ts';
+import { headLength, lengthAt } from './record.ts';
+import { Replay } from './replay.ts';
+import { newSegment, type Segment } from './segment.ts';
+import type { SegmentFiles } from './segments.ts';
+
+/** What was found when the segments were read. */
+export interface SegmentFindings {
+  /** Stretches of damage, each skipped, segments that are missing, and records found damaged later. */
+  damaged: number;
+  /** Segments that ended in something never completed, which was cut off. */
+  torn: number;
+  /** Segments that the disk did not give; they are left alone. */
+  unreadable: number;
+  /** Segments without a single whole record, and copies of others, renamed to end in `.corrupt`. */
+  aside: number;
+}
+
+export class Recovery {
+  readonly findings = { damaged: 0, torn: 0, unreadable: 0, aside: 0, unknown: 0, malformed: 0 };
+  readonly segments: Segment[] = [];
+  /** Files in which damage was found. */
+  readonly damagedFiles: string[] = [];
+  /** All that is found is on the medium, or that there is nothing. */
+  settled = true;
+  readonly #files: SegmentFiles;
+  readonly #manifest: Manifest;
+  readonly #replay: Replay;
+  readonly #log: Log | undefined;
+  /** How many records were skipped, by where and why. */
+  readonly #skipped = new Map<string, number>();
+
+  constructor(files: SegmentFiles, manifest: Manifest, contents: Contents, log: Log | undefined) {
+    this.#replay = new Replay(contents);
+    this.#files = files;
+    this.#manifest = manifest;
+    this.#log = log;
+  }
+
+  /** Bytes that were put on the medium on a day. */
+  get wear(): Replay['wear'] {
+    return this.#replay.wear;
+  }
+
+  /**
+   * Reads all segments, oldest first, into the contents, and makes durable what a killed process left in the page cache.
+   * Throws `store.failed` only when the directory itself cannot be listed: starting empty beside records that exist would
+   * give their numbers out again.
+   */
+  async read(): Promise<void> {
+    await this.#manifest.read();
+    const { newest, segments, classes } = this.#manifest;
+    const listing = listSegments(this.#files.list(newest), segments);
+    this.#tidy(listing);
+    const listed = this.#files.rename(listing.segments);
+    for (const [i, file] of listed.entries()) {
+      // A later file may be one whose first group never got to the medium: its header tells.
+      const last = file.number >= newest && listed.slice(i + 1).every(({ header }) => header === undefined);
+      await this.#readSegment(file, last, listing.limits.get(file.number));
+    }
+    this.#files.letGo();
+    for (const [where, records] of this.#skipped) this.#log?.warn('store.skipped', { where, records });
+    const missing = segments.filter((number) => !listed.some((one) => one.number === number));
+    // One that is newer than all that the manifest names tells by itself what was before.
+    const newestMissing = missing.includes(newest) && listed.every(({ number }) => number < newest);
+    if (newestMissing) this.#replay.doubt(Number.POSITIVE_INFINITY);
+    const lost = this.#replay.settle(classes);
+    // A segment goes by itself only when nothing lives in it.
+    if (lost.size > 0 || newestMissing) this.#miss(missing);
+    for (const [{ name }, entries] of lost) {
+      if (typeof name === 'string') this.#log?.error('store.lost', { series: name, entries, files: this.damagedFiles });
+    }
+    if (this.segments.length === 0) this.settled = await this.#files.settleEmptiness();
+  }
+
+  #miss(segments: readonly number[]): void {
+    for (const number of segments) {
+      const path = this.#files.path(number);
+      this.findings.damaged++;
+      this.damagedFiles.push(path);
+      this.#log?.error('store.missing', { file: path });
+    }
+  }
+
+  #tidy({ unbegun, givenUp, copies, misnamed }: ReturnType<typeof listSegments>): void {
+    for (const { path } of unbegun) {
+      this.#log?.info('store.unbegun', { file: path });
+      this.#files.remove(path);
+    }
+    for (const { path } of givenUp) this.#files.remove(path);
+    for (const { path } of copies) {
+      this.findings.aside++;
+      this.damagedFiles.push(path);
+      this.#files.putAside(path);
+    }
+    for (const { path, header } of misnamed) {
+      this.findings.damaged++;
+      this.damagedFiles.push(path);
+      this.#log?.warn('store.misnamed', { file: path, segment: header?.number });
+    }
+  }
+
+  /** `last`: nothing was begun after it. `limit`: up to where its records count, as the next says. */
+  async #readSegment(file: SegmentFile, last: boolean, limit: number | undefined): Promise<void> {
+    const { number, path, header } = file;
+    let bytes: Uint8Array;
+    try {
+      bytes = this.#files.read(path);
+    } catch (error) {
+      this.findings.unreadable++;
+      this.damagedFiles.push(path);
+      this.#files.pass(number);
+      this.#log?.error('store.unreadable', { file: path, error: String(error) });
+      this.#replay.doubt(Number.POSITIVE_INFINITY);
+      return;
+    }
+    const known = last ? this.#manifest.of(number) : undefined;
+    const groups = findGroups(bytes, number, header, last ? undefined : (limit ?? Number.POSITIVE_INFINITY), known);
+    const { records, holes, damaged } = groups;
+    let hole = 0;
+    for (const at of records) {
+      for (; hole < holes.length && holes[hole]!.end <= at; hole++) this.#replay.doubt(holes[hole]!.bytes);
+      this.#take(bytes, at, file);
+    }
+    for (; hole < holes.length; hole++) this.#replay.doubt(holes[hole]!.bytes);
+    // The last may be one that was begun as the power failed, unless it is known that it had been on the medium.
+    const was = !last || known !== undefined;
+    const nothing =
+      records.length === 0 && (was ? header?.version !== 1 || groups.torn : groups.version === 1 && groups.torn);
+    if (damaged > 0 || (nothing && was)) {
+      this.findings.damaged += Math.max(1, damaged);
+      this.damagedFiles.push(path);
+      this.#log?.warn('store.damaged', { file: path, stretches: Math.max(1, damaged), records: records.length });
+    }
+    if (nothing) {
+      this.findings.aside++;
+      if (was) this.#replay.doubt(Number.POSITIVE_INFINITY);
+      this.#files.putAside(path);
+      return;
+    }
+    if (groups.torn) {
+      this.findings.torn++;
+      this.#log?.warn('store.torn', { file: path, cutAt: groups.end, bytes: bytes.length - groups.end });
+    }
+    if (records.length === 0 && last) {
+      // Begun, and nothing completed in it.
+      this.#files.remove(path);
+      return;
+    }
+    const segment: Segment = { ...newSegment(number, path, groups.version), used: groups.end };
+    this.segments.push(segment);
+    // The older ones were on the medium, and mostly cut where they end, before the next was begun.
+    if (!last) {
+      if (groups.more) await this.#files.cut(segment);
+      return;
+    }
+    const mayCut = await this.#manifest.shorten(number, groups.end);
+    await this.#files.makeDurable(segment, bytes, groups.settled, mayCut);
+  }
+
+  #take(bytes: Uint8Array, at: number, { number, path }: SegmentFile): void {
+    const length = lengthAt(bytes, at, bytes.length);
+    const place = { segment: number, offset: at, size: headLength + length };
+    const reading = this.#replay.take(bytes, at + headLength, at + headLength + length, place);
+    if (reading === 'known') return;
+    this.findings[reading]++;
+    const where = `${path}: ${reading}`;
+    this.#skipped.set(where, (this.#skipped.get(where) ?? 0) + 1);
+  }
+}
