@@ -1,9 +1,10 @@
 /** Decoding CAN: every signal of every frame to a physical value. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.ts';
 import { type Contestant, cells, contest, disagreeing, figure, median, ratioTo, type Standing } from './contest.ts';
+import { madeUpNetwork } from './made-up-network.ts';
 import { benchNetwork, everySignal, readNetwork, writeTables } from './network.ts';
 import { installPeers } from './peers.ts';
 import { compile } from './reference.ts';
@@ -15,13 +16,21 @@ interface Network {
   readonly file: string;
 }
 
-const networks: readonly Network[] = [
-  { name: 'bench car', file: benchNetwork },
-  {
-    name: 'Peugeot AEE2010',
-    file: fileURLToPath(new URL('../../../shared/data/dbc/opendbc/psa_aee2010_r3.repaired.dbc', import.meta.url)),
-  },
-];
+/** Beside the project, where it is there. */
+const peugeot: Network = {
+  name: 'Peugeot AEE2010',
+  file: fileURLToPath(new URL('../../../shared/data/dbc/opendbc/psa_aee2010_r3.repaired.dbc', import.meta.url)),
+};
+
+function networks(scratch: string): readonly Network[] {
+  const file = join(scratch, 'made-up.dbc');
+  writeFileSync(file, madeUpNetwork());
+  const own = [
+    { name: 'bench car', file: benchNetwork },
+    { name: 'made-up network', file },
+  ];
+  return existsSync(peugeot.file) ? [...own, peugeot] : own;
+}
 
 const kinds: Readonly<Record<Kind, string>> = {
   new: 'every frame new',
@@ -38,12 +47,12 @@ export const decoding: Section = {
 (\`scripts/benchmark/reference/table.h\`) that works from tables our loader prints. "Skipping" leaves out a frame that
 equals the last of its identifier, as ours always does. Ours puts the values of a batch of frames into columns, and
 gives them to whoever asks for that by a call for each, in the order of the frames. The ratio is the median of the
-ratios of single rounds. The share of repeats was counted in a log of a real car. The Peugeot network lies beside the
-project, not in it, and is measured where it is there.`,
+ratios of single rounds. The share of repeats was counted in a log of a real car. The made-up network is as large as
+that of a real car (\`scripts/benchmark/made-up-network.ts\`). The Peugeot network lies beside the project, not in it, and
+is measured where it is there.`,
   async run(size, scratch) {
     const tables: Table[] = [];
-    for (const network of networks) {
-      if (!existsSync(network.file)) continue;
+    for (const network of networks(scratch)) {
       for (const kind of ['new', 'drive'] as const) tables.push(await compare(network, kind, size, scratch));
     }
     return tables;

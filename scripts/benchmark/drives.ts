@@ -48,7 +48,8 @@ export function readDrives(folder: string): ReadonlyMap<string, readonly Row[]> 
   return new Map(files.sort().map((file) => [file, rowsOf(readFileSync(join(folder, file), 'utf8'))]));
 }
 
-function rowsOf(text: string): Row[] {
+/** Rows of a drive as it is in a file. */
+export function rowsOf(text: string): Row[] {
   const rows: Row[] = [];
   for (const line of text.trim().split('\n').slice(1)) {
     const numbers = line.split(',').slice(0, columns.length).map(Number);

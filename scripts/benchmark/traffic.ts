@@ -27,7 +27,7 @@ export interface Traffic {
 const start = 1_767_225_600_000;
 
 /** Numbers below 2^32 by xorshift (Marsaglia 2003). */
-function chance(seed: number): () => number {
+export function chance(seed: number): () => number {
   let state = seed;
   return () => {
     state ^= state << 13;

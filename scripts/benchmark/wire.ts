@@ -1,4 +1,4 @@
-/** What the car pays for: bytes on the air of recorded drives, and the work of encoding them. */
+/** What the car pays for: bytes on the air of drives, and the work of encoding them. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
@@ -7,9 +7,10 @@ import { deflate } from '../../commands/deflate.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
 import { type Reading, type TelemetryOptions, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { generatedDrives } from '../../test/drives/generated.ts';
 import { statusOfDrive } from '../../test/rig/status-of-drive.ts';
 import { figure, median } from './contest.ts';
-import { batchesOf, type Row, readDrives, readingsOf } from './drives.ts';
+import { batchesOf, type Row, readDrives, readingsOf, rowsOf } from './drives.ts';
 import { vehicleData } from './fleetwise.ts';
 import { installPeers, peer } from './peers.ts';
 import type { Section, Size, Table, Target } from './section.ts';
@@ -27,7 +28,10 @@ const TIMED = 20;
 const JSON_OBJECTS = 'JSON objects';
 const OURS = '**vigie**, zlib';
 
-type Drives = ReadonlyMap<string, readonly Row[]>;
+interface Drives {
+  readonly kind: 'generated' | 'recorded';
+  readonly rows: ReadonlyMap<string, readonly Row[]>;
+}
 
 /** One way to put a batch of readings into one payload. */
 interface Encoding {
@@ -79,26 +83,29 @@ const plain: readonly Encoding[] = [
 export const wire: Section = {
   name: 'wire',
   title: 'Bytes on the air',
-  text: `Recorded drives, 27 OBD signals once a second, the time of each off the full second by up to ${JITTER} ms of its own.
-Ours are whole messages, envelope included; the others are the readings alone. No drive had a part in making the format.
-The drives lie beside the project, not in it, and are measured where they are there.`,
+  text: `Drives, 27 OBD signals once a second, the time of each off the full second by up to ${JITTER} ms of its own. Ours are
+whole messages, envelope included; the others are the readings alone. The generated drives are those of
+\`test/drives/generated.ts\`. The recorded ones lie beside the project, not in it, and are measured where they are there;
+none of them had a part in making the format.`,
   async run(size) {
-    const state = await stateOfVehicle();
-    if (!existsSync(folder)) return [state];
-    const drives = readDrives(folder);
     const encodings = [...plain, ...snappy()];
+    const generated = [...generatedDrives()].map(([name, text]) => [name, rowsOf(text)] as const);
+    const sets: Drives[] = [{ kind: 'generated', rows: new Map(generated) }];
+    if (existsSync(folder)) sets.push({ kind: 'recorded', rows: readDrives(folder) });
     return [
-      compare(drives, encodings, false, size),
-      compare(drives, encodings, true, size),
-      anHour(drives, encodings),
-      state,
+      ...sets.flatMap((drives) => [
+        compare(drives, encodings, false, size),
+        compare(drives, encodings, true, size),
+        anHour(drives, encodings),
+      ]),
+      await stateOfVehicle(),
     ];
   },
 };
 
 function compare(drives: Drives, encodings: readonly Encoding[], onChange: boolean, size: Size): Table {
   const [small, large] = BATCHES.map((batch) =>
-    [...drives.values()].flatMap((rows) =>
+    [...drives.rows.values()].flatMap((rows) =>
       batchesOf(readingsOf(rows, { onChange, together: false, jitter: JITTER }), batch),
     ),
   ) as [Reading[][], Reading[][]];
@@ -106,16 +113,16 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
   const sizes = encodings.map((encoding) => [small, large].map((batches) => bytesPerReading(encoding, batches)));
   const times = timesOf(small, encodings, size.rounds);
   return {
-    title: onChange ? 'A reading when its value changes' : 'Every sample',
+    title: `${onChange ? 'A reading when its value changes' : 'Every sample'}, ${drives.kind} drives`,
     columns: ['encoding', ...BATCHES.map((batch) => `bytes a reading, ${batch} a batch`), 'µs of CPU for 200 readings'],
     rows: encodings.map((encoding, index) => ({
       cells: [encoding.name, ...(sizes[index] ?? []).map(figure), figure(times[index] ?? Number.NaN)],
     })),
     notes: [
-      `${small.length} batches of ${BATCHES[0]} and ${large.length} of ${BATCHES[1]} readings from ${drives.size} drives.`,
+      `${small.length} batches of ${BATCHES[0]} and ${large.length} of ${BATCHES[1]} readings from ${drives.rows.size} drives.`,
       'FleetWise sends protobuf with snappy.',
     ],
-    targets: targets(onChange, encodings, sizes, times),
+    targets: targets(drives.kind, onChange, encodings, sizes, times),
   };
 }
 
@@ -123,6 +130,7 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
 const wanted = { everySample: [2, 1.15], onChange: [3.1, 2.45], time: 60 } as const;
 
 function targets(
+  kind: Drives['kind'],
   onChange: boolean,
   encodings: readonly Encoding[],
   sizes: readonly (readonly number[])[],
@@ -130,7 +138,7 @@ function targets(
 ): Target[] {
   const own = encodings.findIndex(({ name }) => name === OURS);
   const json = encodings.findIndex(({ name }) => name === JSON_OBJECTS);
-  const name = onChange ? 'a reading when its value changes' : 'every sample';
+  const name = `${kind} drives, ${onChange ? 'a reading when its value changes' : 'every sample'}`;
   return [
     ...BATCHES.map((batch, i): Target => {
       const bound = wanted[onChange ? 'onChange' : 'everySample'][i] ?? Number.NaN;
@@ -172,13 +180,13 @@ function timesOf(batches: readonly Reading[][], encodings: readonly Encoding[], 
   return times.map((found) => median(found.sort((a, b) => a - b)));
 }
 
-/** The first hour of the longest drive, a reading when its value changes. */
+/** The first hour of the longest drive, or all of it; a reading when its value changes. */
 function anHour(drives: Drives, encodings: readonly Encoding[]): Table {
-  const [longest = []] = [...drives.values()].sort((a, b) => b.length - a.length);
+  const [longest = []] = [...drives.rows.values()].sort((a, b) => b.length - a.length);
   const all = readingsOf(longest, { onChange: true, together: false, jitter: JITTER });
   const readings = all.filter(({ at }) => at < (all[0]?.at ?? 0) + HOUR);
   return {
-    title: `An hour of a drive, ${readings.length.toLocaleString('en')} readings on change`,
+    title: `At most an hour of a drive, ${drives.kind}, ${readings.length.toLocaleString('en')} readings on change`,
     columns: ['encoding', ...BATCHES.flatMap((batch) => [`payload, ${batch} a batch`, 'with transport'])],
     rows: encodings.map((encoding) => ({
       cells: [

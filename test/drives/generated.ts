@@ -3,10 +3,6 @@
  * every run. A car with an engine, five gears and a tank follows a plan; the logger asks it every few seconds and
  * repeats its last row in between, as real ones do.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { chance } from '../golden/naive-frames.ts';
 
 interface Leg {
@@ -201,12 +197,4 @@ export function generatedDrives(): ReadonlyMap<string, string> {
       return [name, `${[titles.join(','), ...lines].join('\n')}\n`];
     }),
   );
-}
-
-/** Path of a folder with {@link generatedDrives}, which is removed when the tests of the file are through. */
-export function folderOfDrives(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vigie-drives-'));
-  for (const [name, text] of generatedDrives()) writeFileSync(join(folder, name), text);
-  afterAll(() => rmSync(folder, { recursive: true }));
-  return folder;
 }

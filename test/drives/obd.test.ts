@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { recordingDefaults, type TelemetryRule } from '../../protocol/recording.ts';
 import { describeShared, sharedData } from '../shared.ts';
-import { folderOfDrives } from './generated.ts';
+import { folderOfDrives } from './folder.ts';
 import { drivesIn, RecordedDrive } from './recording.ts';
 import { Rig } from './rig.ts';
 import { Comparison, DELIVERY, GRID, type Quantity, quantities } from './telemetry.ts';

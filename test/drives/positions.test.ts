@@ -5,7 +5,7 @@ import { GnssSource } from '../../adapters/gnss/index.ts';
 import { recordingDefaults } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import { describeShared, sharedData } from '../shared.ts';
-import { folderOfDrives } from './generated.ts';
+import { folderOfDrives } from './folder.ts';
 import { ReceiverLine } from './line.ts';
 import { drivesIn, RecordedDrive } from './recording.ts';
 import { Rig } from './rig.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import { type Reading, readingsFromTelemetry, telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
 import { batchesOf, readDrives, readingsOf } from '../../../scripts/benchmark/drives.ts';
-import { folderOfDrives } from '../../drives/generated.ts';
+import { folderOfDrives } from '../../drives/folder.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 import { readingsOf as naiveReadings } from './naive.ts';
 

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { quantise } from '../../../../agent/target.ts';
 import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
-import { folderOfDrives } from '../../../drives/generated.ts';
+import { folderOfDrives } from '../../../drives/folder.ts';
 import { type Column, drivesIn, RecordedDrive } from '../../../drives/recording.ts';
 import { describeShared, sharedData } from '../../../shared.ts';
 import { MINUTE, Rig, type Says, SECOND, T } from './rig.ts';
