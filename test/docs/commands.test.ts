@@ -1,5 +1,6 @@
 /** What the pages have readers type works, and prints what they say. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -60,6 +61,19 @@ describe.each(typed)('%s', (name, sessions) => {
       output += ended.output;
     }
     if (session.printed !== undefined && !printedAs(session.printed, output)) expect(output).toBe(session.printed);
+  });
+
+  test('what is left in the folder is no matter of `npm run check`', () => {
+    // In a checkout the folder of the project is the one that the reader types in.
+    for (const rules of ['biome.json', '.gitignore', 'scripts/lint']) {
+      cpSync(join(root, rules), join(shell.folder, rules), { recursive: true });
+    }
+    const { status, stdout, stderr } = spawnSync(
+      join(root, 'node_modules/.bin/biome'),
+      ['check', '--no-errors-on-unmatched'],
+      { cwd: shell.folder, encoding: 'utf8' },
+    );
+    expect(status, stdout + stderr).toBe(0);
   });
 });
 

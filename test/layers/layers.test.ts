@@ -95,6 +95,20 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
+test('the linter reads every folder of the project that has sources, and nothing else that lies there', () => {
+  const { files } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as { files: { includes: string[] } };
+  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] };
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && /^[a-z]/.test(entry.name))
+    .map((entry) => entry.name)
+    .filter((name) => !['node_modules', 'dist', 'coverage', 'docs'].includes(name));
+  const sources = folders.filter((name) =>
+    readdirSync(join(root, name), { recursive: true }).some((file) => String(file).endsWith('.ts')),
+  );
+  expect(sources.filter((name) => !include.includes(name) || !files.includes.includes(`${name}/**`))).toEqual([]);
+  expect(files.includes).not.toContain('**');
+});
+
 describe('imports go one way', () => {
   test.each(forbidden)('%s may not import %s', (...pair) => {
     for (const depth of ['', 'deep/']) {
