@@ -47,6 +47,9 @@ export function addressOf({ side, path }: Operation, ids: Ids): string {
   return `${bases[side]}${path.replace(/\{(\w+)\}/g, (name, id: string) => encodeURIComponent(ids[id] ?? name))}`;
 }
 
+/** Addresses of the user's monitors that were made by {@link Belongings}, by bench. */
+const userMonitors = new WeakMap<InterfaceBench, string[]>();
+
 /** Things of one side that somebody made over the interface. */
 export class Belongings {
   readonly ids: Ids;
@@ -69,11 +72,22 @@ export class Belongings {
     return this.#make(path, rightBodies[fleet ? 'fleetCallback' : 'userCallback'], 'cbid', 'callbackId');
   }
 
-  /** A new monitor, on the user side below the callback made last. */
+  /**
+   * A new monitor, on the user side below the callback made last. A user has five at most: the first and the two newest
+   * of those made here stay.
+   */
   async monitor(): Promise<string> {
-    const fleet = this.side === 'fleet';
-    const path = fleet ? '/fleets/{fid}/monitors' : '/user/vehicles/{id}/callbacks/{cbid}/monitors';
-    return this.#make(path, rightBodies[fleet ? 'fleetMonitor' : 'userMonitor'], 'mid', 'monitorId');
+    if (this.side === 'fleet') {
+      return this.#make('/fleets/{fid}/monitors', rightBodies.fleetMonitor, 'mid', 'monitorId');
+    }
+    const kept = userMonitors.get(this.#bench) ?? [];
+    userMonitors.set(this.#bench, kept);
+    const [old] = kept.length < 3 ? [] : kept.splice(1, 1);
+    if (old !== undefined) await this.#bench.ask('DELETE', old, { headers: this.#headers });
+    const path = '/user/vehicles/{id}/callbacks/{cbid}/monitors';
+    const id = await this.#make(path, rightBodies.userMonitor, 'mid', 'monitorId');
+    kept.push(`${bases.user}${this.#filled(path)}/${id}`);
+    return id;
   }
 
   /** A command, given with the callback made last. */
@@ -84,9 +98,13 @@ export class Belongings {
     return this.#make(`${vehicle}/callbacks/{cbid}/remotes`, body, 'rid', 'remoteActionId');
   }
 
+  #filled(path: string): string {
+    return path.replace(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(this.ids[id] ?? ''));
+  }
+
   async #make(path: string, body: object, name: string, member: string): Promise<string> {
-    const filled = path.replace(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(this.ids[id] ?? ''));
-    const answer = await this.#bench.ask('POST', `${bases[this.side]}${filled}`, { body, headers: this.#headers });
+    const address = `${bases[this.side]}${this.#filled(path)}`;
+    const answer = await this.#bench.ask('POST', address, { body, headers: this.#headers });
     const id = (answer.json as Record<string, unknown>)[member];
     if (answer.status >= 300 || typeof id !== 'string') throw new Error(`${path}: ${answer.status} ${answer.text}`);
     this.ids[name] = id;

@@ -39,11 +39,26 @@ export async function createMonitor(context: Context): Promise<Answer> {
   const uuid = uuidFor(context);
   const ids = car.monitors.all.map(({ monitorId }) => monitorId);
   const before = car.monitors.get(madeBefore(context, uuid, ids) ?? '');
+  if (before === undefined && side === 'user') checkRoom(context);
   // Its status set to what it is changes nothing, and is done when what it is is on disk.
   const monitor = await (before === undefined
     ? car.monitors.put(ownedId(owner, uuid), input)
     : car.monitors.setStatus(before.monitorId, before.status));
   return accepted(context, monitor);
+}
+
+/** Monitors that a user may have of a vehicle. Interface 4.17.2, "Callback, Monitor & Remote management". */
+const USER_MONITORS = 5;
+
+/** @throws VigieError `input.malformed` when the user has as many monitors as there may be */
+function checkRoom({ car, owner }: Context): void {
+  // What came by command without a callback has no place here.
+  const own = car.monitors.all.filter(({ monitor, monitorId }) => {
+    return deliveryOf(monitor).subscribeParam?.callbackId !== undefined && belongsTo(monitorId, owner);
+  });
+  if (own.length < USER_MONITORS) return;
+  const text = `a user has at most ${USER_MONITORS} monitors of a vehicle: delete one of them first`;
+  throw new VigieError('input.malformed', text);
 }
 
 /** `PUT …/monitors/{mid}` */
@@ -111,7 +126,11 @@ function inputOf(context: Context): unknown {
   }
   const { callbackId: __, ...subscribe } = (subscribeParam ?? {}) as Record<string, unknown>;
   if (side === 'fleet') return { ...parameter, subscribeParam: subscribe };
-  return { ...parameter, subscribeParam: { ...subscribe, callbackId: callbackAskedFor(context).callbackId } };
+  const { callbackId, subscribe: taking } = callbackAskedFor(context);
+  if (taking.type?.includes('Monitor') === false) {
+    throw new VigieError('input.malformed', `the callback takes no monitors; its type is ${taking.type.join(', ')}`);
+  }
+  return { ...parameter, subscribeParam: { ...subscribe, callbackId } };
 }
 
 /** Interface 3.19.2 and 4.17.2 Monitor. */

@@ -4,6 +4,9 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
+import { remoteMembers } from '../../../protocol/interface/schemas/remote.ts';
+import type { Callback } from '../../../protocol/schema/callback.ts';
+import type { RemoteType } from '../../../protocol/schema/remote.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
 import type { RemoteAction } from './car.ts';
@@ -38,13 +41,15 @@ export function remote(context: Context): Answer {
  * and with `request.forbidden` when the caller lacks the scope of the kind.
  */
 export async function sendRemote(context: Context): Promise<Answer> {
-  const { callbackId } = callbackAskedFor(context);
+  const callback = callbackAskedFor(context);
+  const { callbackId } = callback;
   const sent = declaredMembers(context.call.operation, context.call.body) as Readonly<Record<string, unknown>>;
   const { type, body } = askedRemote(context.side, sent);
   const scope = remoteScopeOf(type);
   if (scope !== undefined && !context.sees(scope)) {
     throw new VigieError('request.forbidden', `${type} needs the scope ${scope}`);
   }
+  checkKind(callback, type);
   const { remotes: book } = context.car;
   const uuid = uuidFor(context);
   const ids = book.all(callbackId).map(({ remoteActionId: id }) => id);
@@ -62,6 +67,17 @@ export async function sendRemote(context: Context): Promise<Answer> {
       type,
     },
   };
+}
+
+/** @throws VigieError `input.malformed` when the callback takes other remotes, or none. Interface 3.19.2 remoteTypes, 4.17.2 type */
+function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
+  const [taken, kind]: [readonly string[] | undefined, string] =
+    side === 'fleet' ? [subscribe.remoteTypes, type] : [subscribe.type, 'Remote'];
+  if (taken === undefined || taken.includes(kind)) return;
+  const where = remoteMembers[type];
+  throw new VigieError('input.malformed', `needs a callback that takes ${kind}; this one takes ${taken.join(', ')}`, {
+    where,
+  });
 }
 
 /** Interface 3.19.2 and 4.17.2 RemoteAction. */

@@ -33,7 +33,14 @@ function body(type: RemoteType): JsonSchema {
     name === undefined
       ? schema
       : extended(schema, schema.title ?? '', { [name]: deprecated(schema.properties?.[name] ?? {}) });
+  if (type === 'WakeUp') return withAction(flagged);
   return type === 'Navigation' ? withoutPointType(flagged) : flagged;
+}
+
+/** A signed command is a wake-up by its kind; an empty object over HTTP is more likely a mistake. */
+function withAction(schema: JsonSchema): JsonSchema {
+  const action = string('What is asked for. Interface 3.19.2 RemoteWakeUp.action.', { enum: ['WakeUp'] });
+  return extended(schema, schema.title ?? '', { action }, ['action']);
 }
 
 /** `type` of a point is Point when absent. */

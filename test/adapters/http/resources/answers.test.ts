@@ -31,7 +31,11 @@ beforeAll(async () => {
   const life = await liveDay(await recordDay());
   asker = new Asker(carOf({ status: life.agent.status, records: life.store.records, monitors: life.agent.monitors }));
   const fleet = await asker.ask('POST', '/fleets/f1/remote/callbacks', {
-    body: { label: 'l', callback: { webhook: { target: 'https://a.example/', name: 'n' } }, remoteTypes: ['Doors'] },
+    body: {
+      label: 'l',
+      callback: { webhook: { target: 'https://a.example/', name: 'n' } },
+      remoteTypes: ['Doors', 'Lights'],
+    },
   });
   const user = await asker.ask('POST', '/user/callbacks', { body: { label: 'l', callback: webhook } });
   callbackIds['fleet'] = fleet.body.callbackId;

@@ -308,14 +308,14 @@ describe('remotes', () => {
     const attributes = [{ type: 'Header', key: 'a', value: 'b' }];
     await asker.ask('POST', `${USER}/callbacks/${user}/remotes`, {
       body: {
-        wakeUp: { junk },
+        wakeUp: { action: 'WakeUp', junk },
         attributes: [{ ...attributes[0], junk }],
         callbackAttributes: { webhook: attributes, junk },
       },
     });
     expect(remotes.actions.map(({ remote }) => remote)).toEqual([
       { label: 'shut', door: { state: 'Locked' } },
-      { wakeUp: {}, attributes, callbackAttributes: { webhook: attributes } },
+      { wakeUp: { action: 'WakeUp' }, attributes, callbackAttributes: { webhook: attributes } },
     ]);
   });
 
@@ -359,7 +359,7 @@ describe('answers to writes', () => {
       const { callbackId } = await check('POST', callbackPath, callbackBody);
       await check('PUT', `${callbackPath}/${callbackId}`, callbackBody);
       await check('PUT', `${callbackPath}/${callbackId}/status`, { status: 'Paused' });
-      await check('POST', `${vehicle}/callbacks/${callbackId}/remotes`, { wakeUp: {} });
+      await check('POST', `${vehicle}/callbacks/${callbackId}/remotes`, { door: { state: 'Locked' } });
       const monitors = vehicle === FLEET ? '/fleets/f1/monitors' : `${USER}/callbacks/${callbackId}/monitors`;
       const { monitorId } = await check('POST', monitors, monitorBody);
       await check('PUT', `${monitors}/${monitorId}`, monitorBody);
