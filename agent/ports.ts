@@ -347,6 +347,8 @@ export interface SignatureVerifier {
   /** The algorithm and rights of a trusted key, or undefined when the key is unknown. */
   key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined;
   verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+  /** Why a key is not trusted, for the log. */
+  why?(id: Uint8Array): string;
 }
 
 /** A key to be trusted. */

@@ -17,7 +17,7 @@ import { UnitRest } from '../agent/rest.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
-import { type Boots, countBoot, makeDirectory, openChanges, takeDirectory } from './directory.ts';
+import { type Boots, beginRecords, countBoot, makeDirectory, openChanges, takeDirectory } from './directory.ts';
 import { beginning, type End, quietly } from './ends.ts';
 import type { InterfaceOptions } from './interface.ts';
 import { keepChannels, keepTrust } from './mended.ts';
@@ -33,6 +33,8 @@ export interface CarOptions extends Ways {
   readonly vehicle: Vehicle;
   /** Directory of records and state. */
   readonly data: string;
+  /** No agent ever ran in `data`; default: as it says itself. */
+  readonly first?: boolean;
   /** Where messages, state and records are kept; the file system of the machine unless given. */
   readonly files?: FileSystem;
   /** Sources of frames; each knows what its buses are called in the profile. */
@@ -94,6 +96,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     ends.unshift(async () => notificationChannels.close());
     ends.unshift(await keepChannels(notificationChannels, { service: options.service, clock, log }));
   }
+  const first = (await beginRecords(data, log)) || options.first === true;
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
   const boot = await countBoot(boots, vin, data, log);
   const store = await openStore(join(data, 'outbox'), {
@@ -106,9 +109,12 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
   const own =
     options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log);
   const keys = TrustStore.without(clock, {
-    ...(trust === undefined ? {} : { changes: await openChanges(data, log), log }),
+    ...(trust === undefined
+      ? {}
+      : { changes: await openChanges({ data, memory: store.memory, file: trust, first, log }), log }),
     ...(own === undefined ? {} : { own: [own.key] }),
   });
+  store.memory.keep(() => keys.states());
   if (trust !== undefined) ends.unshift(await keepTrust(keys, trust, { service: options.service, clock, log }));
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
 

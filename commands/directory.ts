@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readTrustChanges, type TrustChanges } from '../adapters/keys/index.ts';
+import { CONFIRM, newestChanges, readTrustChanges, TRUST_STATE, type TrustChanges } from '../adapters/keys/index.ts';
 import { lockDirectory, openDocument } from '../adapters/store/index.ts';
-import type { Document, Log } from '../agent/ports.ts';
+import type { Document, Log, Memory } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** What a disk says that can take nothing now, but once could. */
@@ -91,9 +91,61 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
   }
 }
 
-/** What commands have changed of the keys that the car trusts. */
-export function openChanges(data: string, log: Log): Promise<Document<TrustChanges>> {
-  return openDocument<TrustChanges>(join(data, 'trust.json'), {}, { log, accept: readTrustChanges });
+/** Name of the file of what commands have changed of the keys. */
+export const TRUST = 'trust.json';
+
+/** What an agent makes in a folder of records that it has begun. The number of the format says nothing: it comes before. */
+const MADE = /^((boot|remotes|starts|trust)\.json(\..*)?|configuration|interface-key|outbox)$/;
+
+/**
+ * Begins a folder in which no agent ever ran: from now on what a later start does not find there is lost. Nothing else of
+ * an agent may be written before. A disk that refuses has said so when it is asked to keep more.
+ * @returns whether no agent ever ran there
+ */
+export async function beginRecords(data: string, log: Log): Promise<boolean> {
+  if (readdirSync(data).some((name) => MADE.test(name))) return false;
+  try {
+    await (await openDocument<TrustChanges>(join(data, TRUST), {}, { log })).write({ generation: 0 });
+  } catch (error) {
+    if (!(error instanceof VigieError)) throw error;
+    log.error('the records could not be begun', { error: error.message });
+  }
+  return true;
+}
+
+export interface TrustParts {
+  readonly data: string;
+  readonly memory: Memory;
+  /** The trust file of the configuration. */
+  readonly file: string;
+  /** No copy was ever made. */
+  readonly first: boolean;
+  readonly log: Log;
+}
+
+/** What commands have changed of the keys that the car trusts: the newest of both copies, in the file again. */
+export async function openChanges({ data, memory, file, first, log }: TrustParts): Promise<Document<TrustChanges>> {
+  const document = await openDocument<TrustChanges>(join(data, TRUST), {}, { log, accept: readTrustChanges });
+  const { found, corrupt } = document;
+  const changes = newestChanges({
+    file: document.data,
+    found,
+    corrupt,
+    journal: readTrustChanges(memory.recall(TRUST_STATE)),
+    journalDamaged: memory.damaged === true,
+    first,
+  });
+  const { unconfirmed } = changes;
+  if (unconfirmed !== undefined) log.error('no key is trusted', { why: unconfirmed.why, fix: CONFIRM });
+  if (found === 'newest' && changes === document.data) return document;
+  if (unconfirmed === undefined && !first) log.warn('the list of changed keys was taken from the journal', { file });
+  try {
+    await document.write(unconfirmed === undefined ? changes : { ...changes, unconfirmed: { ...unconfirmed, file } });
+  } catch (error) {
+    if (!(error instanceof VigieError)) throw error;
+    log.error('the list of changed keys could not be written', { error: error.message });
+  }
+  return document;
 }
 
 /** Whether an error is that of a disk which can take nothing now. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
+import { confirmCommand } from './confirm.ts';
 import { makeDirectory } from './directory.ts';
 import { passwordCommand } from './interface.ts';
 import { formatOf, Lines } from './output.ts';
@@ -41,6 +42,6 @@ export function keysCommand(): Command {
       const key = await generateKey(options.dir, name, options);
       process.stdout.write(`${key.name} ${key.kid} ${key.algorithm} ${key.kinds.join(',')}\n`);
     });
-  keys.addCommand(passwordCommand());
+  keys.addCommand(confirmCommand()).addCommand(passwordCommand());
   return keys;
 }

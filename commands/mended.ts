@@ -81,7 +81,7 @@ export function keepTrust(
   return untilMended({
     without: 'the keys that are to be trusted are not known: their commands are refused',
     attempt: () => keys.take(path),
-    trouble: (what) => service?.lacks('trust', what),
+    trouble: (what) => service?.lacks('trust', keys.unconfirmed ?? what),
     clock,
     log,
   });

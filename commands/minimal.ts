@@ -47,8 +47,11 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
   ends.unshift(() => store.close());
   const verifier = TrustStore.without(
     clock,
-    commands === undefined ? {} : { changes: await openChanges(data, log), log },
+    commands === undefined
+      ? {}
+      : { changes: await openChanges({ data, memory: store.memory, file: commands.trust, first: false, log }), log },
   );
+  store.memory.keep(() => verifier.states());
   if (commands !== undefined) ends.unshift(await keepTrust(verifier, commands.trust, { service, clock, log }));
   const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
   const link = new MqttLink({ ...parts.mqtt, vin, log });

@@ -14,7 +14,7 @@ import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { channelsOf } from './callback-channels.ts';
 import { startCar } from './car.ts';
-import { makeDirectory, takeDirectory } from './directory.ts';
+import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import { Configurations, type Unwritten } from './generation.ts';
 import { startMinimal } from './minimal.ts';
 import { writtenMonitors } from './monitors.ts';
@@ -64,6 +64,7 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
   const unlock = takeDirectory(data, log);
   try {
     checkFormat(data, log);
+    const unused = await beginRecords(data, log);
     const starts = await Starts.open(data, log);
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
     const parts = { file: resolve(options.config), data, environment: process.env, clock, log, unwritten };
@@ -74,7 +75,18 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
       log.warn('runs before this one crashed; waiting', { before: starts.before, ms: starts.backOff });
     if (await first(signalled, after(clock, starts.backOff))) return false;
     await starts.begin();
-    const run = { configuration, vehicle, data, log, clock, configurations, starts, minimal, record: options.record };
+    const run = {
+      configuration,
+      vehicle,
+      data,
+      first: unused,
+      log,
+      clock,
+      configurations,
+      starts,
+      minimal,
+      record: options.record,
+    };
     return await attend(run, signalled);
   } finally {
     log.flush();
@@ -86,6 +98,8 @@ interface Run {
   readonly configuration: Configuration;
   readonly vehicle: Vehicle;
   readonly data: string;
+  /** No agent ever ran there. */
+  readonly first: boolean;
   readonly log: Log;
   readonly clock: SystemClock;
   readonly configurations: Configurations;
@@ -151,7 +165,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
 
 /** The whole agent; the result ends it. */
 async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() => Promise<void>> {
-  const { configuration, vehicle, data, log, clock, record } = run;
+  const { configuration, vehicle, data, first, log, clock, record } = run;
   const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
   const rest = new UnitRest();
   const { sources, readings, sender, requesters, close } = sourcesOf(
@@ -168,6 +182,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     vin: configuration.vin,
     vehicle,
     data,
+    first,
     sources: service.frames(sources),
     readings: service.readings(readings),
     ...(sender === undefined ? {} : { sender }),

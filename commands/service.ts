@@ -25,7 +25,7 @@ export const STATUS_SOCKET = 'agent.sock';
 export interface Lacking {
   /** The interface is not served. */
   readonly interface?: string;
-  /** The keys of the trust file are not known, nor their commands obeyed. */
+  /** Commands of the keys of the trust file, or of all keys, are refused. */
   readonly trust?: string;
   /** Some or all notifications cannot be sent. */
   readonly callbacks?: string;
@@ -226,10 +226,12 @@ export class Service implements CarService {
     },
     hello: () => {
       const { starts, configurations } = this.#options;
+      const trust = this.#lacking.get('trust');
       return {
         ...(starts.before === undefined ? {} : { reason: `the run before: ${starts.before}`.slice(0, 256) }),
         health: this.health.hello(),
         configuration: configurations.told,
+        ...(trust === undefined ? {} : { trust: trust.slice(0, 256) }),
       };
     },
   };

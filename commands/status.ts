@@ -40,7 +40,8 @@ async function status(options: Options): Promise<void> {
   if (report.stuck !== undefined || report.mode === 'minimal') process.exitCode = 1;
 }
 
-function folderOf({ config, data }: Options): string {
+/** The folder of the records that options name. */
+export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): string {
   if (data !== undefined) return data;
   if (config === undefined) return process.env['VIGIE_DATA'] || configurationDefaults.data;
   const { configuration } = loadConfiguration(config, process.env, undefined, 'awaited');
@@ -119,7 +120,7 @@ export function describe(report: StatusReport): string[] {
 function lacking({ interface: unserved, trust, callbacks }: Lacking): string[] {
   return [
     ...(unserved === undefined ? [] : [`interface: not served (${unserved})`]),
-    ...(trust === undefined ? [] : [`trust: the keys of its file are not known (${trust})`]),
+    ...(trust === undefined ? [] : [`trust: ${trust}`]),
     ...(callbacks === undefined ? [] : [`callbacks: not all can be sent (${callbacks})`]),
   ];
 }

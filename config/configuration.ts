@@ -1,6 +1,6 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { checkAwaited } from './awaited-file.ts';
@@ -103,6 +103,7 @@ function readConfiguration(
   const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
   const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
   const batch = findings.sound('/outbox') ? input.outbox?.batch : undefined;
+  const data = beside(typeof input.data === 'string' ? input.data : configurationDefaults.data);
   const level = findings.sound('/log') ? input.log?.level : undefined;
   const outboxLimit = limit === undefined ? configurationDefaults.outbox.limit : readSize(limit);
   if (outboxLimit < SMALLEST_OUTBOX) {
@@ -113,6 +114,10 @@ function readConfiguration(
   const monitors = readMonitorsSection(input.monitors, beside, findings);
   if (trust !== undefined) {
     checkAwaited('/commands/trust', beside(trust), findings, { fix: 'make it with `vigie keys`' });
+    if (beside(trust) === join(data, 'trust.json')) {
+      const message = 'the agent keeps there what commands have changed of the keys';
+      findings.error('/commands/trust', message, 'put the trust file into another folder');
+    }
   }
   const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
   if (timeZone !== undefined && !isZone(timeZone)) {
@@ -122,7 +127,7 @@ function readConfiguration(
     file,
     vin: input.vin,
     profile: isProfilePath(profile) ? beside(profile) : shippedProfile(profile, beside, findings),
-    data: beside(typeof input.data === 'string' ? input.data : configurationDefaults.data),
+    data,
     ...readInputs(input, beside, findings),
     mqtt,
     ...(trust === undefined ? {} : { commands: { trust: beside(trust) } }),

@@ -2,5 +2,13 @@
 export { type GenerateOptions, generateKey, type KeyDescription, listKeys, readTrust } from './directory.ts';
 export { type OwnKey, ownKey } from './own-key.ts';
 export { CommandSigner } from './signer.ts';
-export { algorithmOf, type KeyAlgorithm, keyIdOf, type TrustedKey, unknownKinds } from './trust-file.ts';
-export { readTrustChanges, type TrustChanges, type TrustOptions, TrustStore } from './trust-store.ts';
+export {
+  type Candidate,
+  candidatesOf,
+  confirmChanges,
+  newestChanges,
+  readTrustChanges,
+  type TrustChanges,
+} from './trust-changes.ts';
+export { algorithmOf, type KeyAlgorithm, keyIdOf, readTrustFile, type TrustedKey, unknownKinds } from './trust-file.ts';
+export { CONFIRM, TRUST_STATE, type TrustOptions, TrustStore } from './trust-store.ts';

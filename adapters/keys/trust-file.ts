@@ -5,9 +5,11 @@
  *       "kinds": ["Doors"], "publicKey": "<SubjectPublicKeyInfo, base64>", "notAfter": "2030-01-01T00:00:00.000Z" } ] }
  */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { type Algorithm, EDDSA, ES256 } from '../../protocol/cose.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
+import { unreadable } from './files.ts';
 
 /** The signature algorithms by the names that people use. */
 export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, Algorithm>;
@@ -67,7 +69,18 @@ export function formatTrust(keys: readonly TrustedKey[]): string {
   return `${JSON.stringify({ version: VERSION, keys: entries }, undefined, 2)}\n`;
 }
 
-/** Reads a trust file. Throws `configuration.wrong` that names the file, the member and what it must be. */
+/** The keys of a trust file. Throws `input.unreadable` or `configuration.wrong`, with the path and what to do. */
+export function readTrustFile(path: string): TrustedKey[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error, 'copy the trust.json that lies beside the signing keys, or make keys (vigie keys)');
+  }
+  return parseTrust(text, path);
+}
+
+/** Reads the text of a trust file. Throws `configuration.wrong` that names the file, the member and what it must be. */
 export function parseTrust(text: string, path: string): TrustedKey[] {
   const fail = (what: string, cause?: unknown): VigieError =>
     new VigieError('configuration.wrong', `${what}; restore the file or make the keys anew`, { where: path, cause });

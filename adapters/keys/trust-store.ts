@@ -1,41 +1,16 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Clock, Document, Log, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { unreadable } from './files.ts';
+import { readAdded, type TrustChanges } from './trust-changes.ts';
 import {
   algorithmOf,
   algorithms,
   keyIdOf,
-  parseTrust,
-  readEntries,
+  readTrustFile,
   type TrustedKey,
   trustEntries,
   unknownKinds,
 } from './trust-file.ts';
-
-/** What commands have changed of the keys since the trust file was written: entries as in the file, and key ids. */
-export interface TrustChanges {
-  readonly keys?: readonly object[];
-  /** Hexadecimal. */
-  readonly revoked?: readonly string[];
-}
-
-/** The document of {@link TrustChanges}, if `data` is one; whether its keys can be read is not looked at. */
-export function readTrustChanges(data: unknown): TrustChanges | undefined {
-  if (!isObject(data)) return undefined;
-  const { keys = [], revoked = [] } = data as { readonly keys?: unknown; readonly revoked?: unknown };
-  const isOne =
-    Array.isArray(keys) &&
-    keys.every(isObject) &&
-    Array.isArray(revoked) &&
-    revoked.every((kid) => typeof kid === 'string');
-  return isOne ? { keys, revoked } : undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
 
 export interface TrustOptions {
   /** Where changes by command are kept; without it there are none. */
@@ -48,19 +23,24 @@ export interface TrustOptions {
 
 /** A key that may change keys. */
 const ROOT = 'Trust';
+/** Key of the copy of what commands have changed, among the states in the journal. */
+export const TRUST_STATE = 'trust';
+/** What a person does about a list that may have lost changes. */
+export const CONFIRM = 'stop the agent and run `vigie keys confirm` on the unit';
 
 /**
  * The keys of a trust file, and what commands have changed of them. A key outside its validity is as good as unknown, and
- * one that was revoked stays so, also if it stands in the file.
+ * one that was revoked stays so, also if it stands in the file. While it is not known which were revoked, none is trusted
+ * but the unit's own, which no command can revoke.
  */
 export class TrustStore implements SignatureVerifier, TrustKeeper {
   #file: readonly TrustedKey[] = [];
   readonly #own: readonly TrustedKey[];
   readonly #changes: Document<TrustChanges> | undefined;
   readonly #clock: Pick<Clock, 'now'>;
+  /** As it is on disk. What the document has may be what the disk did not take. */
+  #kept: TrustChanges;
   #added: readonly TrustedKey[];
-  /** As they are on disk. Those of the document may be ones that the disk did not take. */
-  #revoked: readonly string[];
   /** Entries that an agent of another version made, and that mean something to it. */
   readonly #unread: readonly object[];
   #keys: ReadonlyMap<string, TrustedKey> = new Map();
@@ -69,19 +49,12 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#clock = clock;
     this.#changes = changes;
     this.#own = own;
-    const { keys = [], revoked = [] } = changes?.data ?? {};
-    const unread: object[] = [];
-    this.#added = keys.flatMap((entry) => {
-      try {
-        return readEntries([entry], (what, cause) => new VigieError('configuration.wrong', what, { cause }));
-      } catch (error) {
-        log?.error('a key that was added by command is not obeyed', { error: (error as Error).message });
-        unread.push(entry);
-        return [];
-      }
-    });
+    this.#kept = Object.freeze(changes?.data ?? {});
+    const { keys, unread } = readAdded(this.#kept.keys ?? [], (error) =>
+      log?.error('a key that was added by command is not obeyed', { error }),
+    );
+    this.#added = keys;
     this.#unread = unread;
-    this.#revoked = revoked;
     this.#merge();
   }
 
@@ -102,14 +75,27 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
    * with the path and what to do; what was trusted before stays then.
    */
   take(path: string): void {
-    let text: string;
-    try {
-      text = readFileSync(path, 'utf8');
-    } catch (error) {
-      throw unreadable(path, error, 'copy the trust.json that lies beside the signing keys, or make keys (vigie keys)');
-    }
-    this.#file = parseTrust(text, path);
+    this.#file = readTrustFile(path);
     this.#merge();
+  }
+
+  /** Why no key is trusted, when changes of the keys may be lost. */
+  get unconfirmed(): string | undefined {
+    const { unconfirmed } = this.#kept;
+    return unconfirmed && `no key is trusted, because ${unconfirmed.why}; ${CONFIRM}`;
+  }
+
+  /** The copy in the journal, for `Memory`. */
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (this.#changes !== undefined) yield [TRUST_STATE, this.#kept];
+  }
+
+  /** Why a key is not trusted, for the log. */
+  why(id: Uint8Array): string {
+    const kid = Buffer.from(id).toString('hex');
+    if (this.unconfirmed !== undefined) return this.unconfirmed;
+    if (this.#revoked.includes(kid)) return 'it was revoked';
+    return this.#keys.has(kid) ? 'it is not valid at this time' : 'it is not known';
   }
 
   key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined {
@@ -158,19 +144,26 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     );
   }
 
+  get #revoked(): readonly string[] {
+    return this.#kept.revoked ?? [];
+  }
+
   async #change(added: readonly TrustedKey[], revoked: readonly string[]): Promise<void> {
     if (this.#changes === undefined)
       throw new VigieError('command.forbidden', 'the keys of this car cannot be changed');
-    await this.#changes.write({ keys: [...this.#unread, ...trustEntries(added)], revoked });
+    const { generation = 0 } = this.#kept;
+    const changed = { generation: generation + 1, keys: [...this.#unread, ...trustEntries(added)], revoked };
+    await this.#changes.write(changed);
+    this.#kept = Object.freeze(changed);
     this.#added = added;
-    this.#revoked = revoked;
     this.#merge();
   }
 
   /** What was flashed comes before what was added. */
   #merge(): void {
     const gone = new Set(this.#revoked);
-    const keys = [...this.#added, ...this.#file].filter(({ kid }) => !gone.has(kid));
+    const trusted = this.#kept.unconfirmed === undefined ? [...this.#added, ...this.#file] : [];
+    const keys = trusted.filter(({ kid }) => !gone.has(kid));
     this.#keys = new Map([...keys, ...this.#own].map((key) => [key.kid, key]));
   }
 

@@ -1,11 +1,13 @@
 /** A document of the agent on disk: a durable file behind lowdb. */
 import { Low } from 'lowdb';
 import type { Document } from '../../agent/ports.ts';
-import { DurableFile, type DurableOptions, type Held } from './durable.ts';
+import { DurableFile, type DurableOptions, type Generation, type Held } from './durable.ts';
 
 export interface FileDocument<T> extends Document<T> {
   /** Files that were found corrupt when the document was opened, and put aside. */
   readonly corrupt: number;
+  /** What the document was read from when it was opened. */
+  readonly found: Generation;
 }
 
 /**
@@ -23,6 +25,7 @@ export async function openDocument<T>(
   await db.read();
   return {
     corrupt: file.corrupt,
+    found: file.found,
     get data() {
       return db.data.value;
     },

@@ -72,6 +72,9 @@ function verify(crc: number, bytes: Uint8Array): void {
   if (crc32c(bytes) !== crc) throw new SyntaxError('the checksum is wrong');
 }
 
+/** What a document was read from: its file, the generation before, or neither. */
+export type Generation = 'newest' | 'previous' | 'none';
+
 /** lowdb neither reads nor writes a falsy document; held like this, any value is one. */
 export interface Held<T> {
   readonly value: T;
@@ -83,6 +86,7 @@ export class DurableFile<T> implements Adapter<Held<T>> {
   readonly #format: Format;
   readonly #files: FileSystem;
   #corrupt = 0;
+  #found: Generation = 'none';
   #newest: Uint8Array | undefined;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -99,12 +103,20 @@ export class DurableFile<T> implements Adapter<Held<T>> {
     return this.#corrupt;
   }
 
+  /** Which generation {@link read} gave. */
+  get found(): Generation {
+    return this.#found;
+  }
+
   /**
    * The document, else its previous generation, else null. A corrupt file is renamed to `<name>.corrupt-<n>`;
    * bad data never makes this reject.
    */
   async read(): Promise<Held<T> | null> {
-    return this.#readGeneration(this.#path) ?? this.#readGeneration(this.#previous) ?? null;
+    const newest = this.#readGeneration(this.#path);
+    const held = newest ?? this.#readGeneration(this.#previous);
+    if (held !== undefined) this.#found = newest === undefined ? 'previous' : 'newest';
+    return held ?? null;
   }
 
   /**

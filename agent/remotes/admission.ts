@@ -24,7 +24,7 @@ interface Known {
 export function open(payload: Uint8Array, { vin, verifier }: Known): OpenedCommand | Refusal {
   const opened = attempt(() => openCommand(payload));
   if (opened instanceof VigieError) return { code: opened.code, detail: opened.message };
-  if (verifier.key(opened.keyId)?.algorithm !== opened.algorithm) return unsigned(opened);
+  if (verifier.key(opened.keyId)?.algorithm !== opened.algorithm) return unsigned(opened, verifier);
   if (opened.command.vin === vin) return opened;
   return { code: 'command.unsigned', detail: `a command is for another car: ${opened.command.vin}` };
 }
@@ -33,12 +33,14 @@ export function open(payload: Uint8Array, { vin, verifier }: Known): OpenedComma
 export function admit(opened: OpenedCommand, verifier: SignatureVerifier): Admitted | Refusal {
   const { command, keyId, algorithm, toBeSigned, signature } = opened;
   const key = verifier.key(keyId);
-  if (key?.algorithm !== algorithm || !verifier.verify(keyId, toBeSigned, signature)) return unsigned(opened);
+  if (key?.algorithm !== algorithm || !verifier.verify(keyId, toBeSigned, signature)) return unsigned(opened, verifier);
   return { command, key: hex(keyId), rights: key.kinds };
 }
 
-function unsigned({ keyId }: OpenedCommand): Refusal {
-  return { code: 'command.unsigned', detail: `a command was not signed by a key this car trusts: ${hex(keyId)}` };
+function unsigned({ keyId }: OpenedCommand, verifier: SignatureVerifier): Refusal {
+  const why = verifier.key(keyId) === undefined ? verifier.why?.(keyId) : 'the signature is wrong';
+  const detail = `a command was not signed by a key this car trusts: ${hex(keyId)}`;
+  return { code: 'command.unsigned', detail: why === undefined ? detail : `${detail}: ${why}` };
 }
 
 /** Says that a message was not answered: an answer would let anybody speak about a command that was not theirs. */

@@ -177,6 +177,7 @@ export const helloSchema = record(
     health: optional(9, helloHealthSchema),
     configuration: optional(10, helloConfigurationSchema),
     power: optional(11, helloPowerSchema),
+    trust: optional(12, text({ description: 'Why commands of its trusted keys are refused; absent: they are taken.' })),
   },
   { description: 'Who speaks.' },
 );

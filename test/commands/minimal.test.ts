@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { generateKey } from '../../adapters/keys/index.ts';
+import { beginRecords } from '../../commands/directory.ts';
 import { Configurations } from '../../commands/generation.ts';
 import { startMinimal } from '../../commands/minimal.ts';
 import { Service, Starts } from '../../commands/service.ts';
@@ -50,6 +51,7 @@ commands: { trust: keys/trust.json }
   // It was there when the configuration was read.
   await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
   const [clock, log] = [new SystemClock(), new MemoryLog()];
+  await beginRecords(data, log);
   const configurations = await Configurations.open({ file, data, environment: {}, clock, log, unwritten: {} });
   const { configuration } = await configurations.choose();
   rmSync(join(folder, 'keys'), { recursive: true });

@@ -99,7 +99,7 @@ test('what the agent does without is said, with the reason', () => {
     'interface: not served (unit.key: is not PEM)',
   ]);
   expect(said({ ...report, lacking: { trust: 'no file', callbacks: 'no key' } })).toEqual([
-    'trust: the keys of its file are not known (no file)',
+    'trust: no file',
     'callbacks: not all can be sent (no key)',
   ]);
 });

@@ -191,6 +191,13 @@ describe('one fault, one finding', () => {
     ['TLS files without TLS', () => unit(['mqtts://', 'mqtt://'], [tls, '  ca: ca.pem\n']), 14, /this url has none/],
     ['an hour too many', () => unit(['30s', '19h']), 17, /at most 65535/],
     ['half a second', () => unit(['30s', '1.5s']), 17, /whole seconds/],
+    [
+      'a trust file where the agent keeps its own',
+      () => unit(['data: records', 'data: .']),
+      18,
+      /what commands have changed of the keys/,
+      /another folder/,
+    ],
     ['no trust', () => unit(['trust.json', 'none.json']), 18, /none\.json cannot be read/, /vigie keys/],
     ['an outbox of nothing', () => unit(['32MiB', '32B']), 19, /too little/],
     ['a size in words', () => unit(['32MiB', 'big']), 19, /limit must be a size such as 64MiB/],

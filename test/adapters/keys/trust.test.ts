@@ -188,9 +188,12 @@ describe('keys changed by command', () => {
   });
 
   test('a document of changes is told from another', () => {
-    expect(readTrustChanges({})).toEqual({ keys: [], revoked: [] });
-    expect(readTrustChanges({ revoked: ['12'], keys: [{}] })).toEqual({ keys: [{}], revoked: ['12'] });
-    for (const other of [null, 'keys', { keys: {} }, { keys: [1] }, { revoked: [7] }, { revoked: '12' }]) {
+    const unconfirmed = { why: 'a test' };
+    for (const one of [{}, { revoked: ['12'], keys: [{}], generation: 2 }, { unconfirmed }]) {
+      expect(readTrustChanges(one)).toEqual(one);
+    }
+    const others = [null, 'keys', { keys: {} }, { keys: [1] }, { revoked: [7] }, { revoked: '12' }];
+    for (const other of [...others, { generation: '2' }, { generation: 0.5 }, { unconfirmed: true }]) {
       expect(readTrustChanges(other), JSON.stringify(other)).toBeUndefined();
     }
   });
