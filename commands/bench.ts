@@ -16,7 +16,7 @@ import { BenchReport } from './bench-report.ts';
 import { startCar } from './car.ts';
 import { makeDirectory } from './directory.ts';
 import { programName } from './program-name.ts';
-import { benchDirectory, type Rig, rigFile } from './rig.ts';
+import { benchDirectory, type Rig, rigFile, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 import { benchCar, benchVehicle } from './simulation.ts';
 
@@ -47,7 +47,7 @@ the agent, and prints what is published, where, what to try, and what happens in
 for the next start.`,
     )
     .option('--data <dir>', 'directory of records and keys', benchDirectory)
-    .option('--vin <vin>', 'the car’s identification number', BENCH_VIN)
+    .option('--vin <vin>', 'the car’s identification number', vinOf, BENCH_VIN)
     .option('--broker <url>', 'use this broker instead of the embedded one')
     .option('--port <port>', `port of the embedded broker; 0: any free (default: ${STANDARD_PORT}, or any free)`, port)
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, port)
@@ -56,7 +56,11 @@ for the next start.`,
         .choices(['loop', 'parked', 'day'])
         .default('loop'),
     )
-    .addOption(new Option('--log <level>').choices(['info', 'warn', 'error', 'silent']).default('warn'))
+    .addOption(
+      new Option('--log <level>', 'what is told on standard error')
+        .choices(['info', 'warn', 'error', 'silent'])
+        .default('warn'),
+    )
     .action(bench);
 }
 

@@ -40,7 +40,8 @@ NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, spee
 degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
 {command, values: {signalId: value}} or {error}.
 
-Exit status 0, 1 when nothing could be decoded, 2 for files that cannot be read.`,
+Exit status 0, 1 when nothing could be decoded or more than one in a hundred frames of a log was left out, 2 for files \
+that cannot be read.`,
     )
     .argument('[log...]', 'log files, packed too; - reads standard input')
     .option('--dbc <file...>', 'network descriptions; several add up')

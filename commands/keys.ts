@@ -31,7 +31,7 @@ export function keysCommand(): Command {
     .command('make <name>')
     .description('a new key pair; the public part goes into trust.json of the directory')
     .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
-    .addOption(new Option('--algorithm <name>').choices(['ES256', 'Ed25519']).default('ES256'))
+    .addOption(new Option('--algorithm <name>', 'of the signatures').choices(['ES256', 'Ed25519']).default('ES256'))
     .option(
       '--kinds <kind...>',
       'command kinds the key may sign; default: what the interface has, no changes of the agent',

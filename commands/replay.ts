@@ -19,6 +19,7 @@ import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
+import { vinOf } from './rig.ts';
 import { decoderFor, loadVehicle, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
@@ -48,7 +49,7 @@ line per message: {topic, seq, at, body}. The same log gives the same bytes. A s
     .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip); - reads standard input')
     .requiredOption('-p, --profile <name-or-path>', 'vehicle profile')
     .option('--dbc <file...>', 'network descriptions beside those the profile names')
-    .option('--vin <vin>', 'the car’s identification number', REPLAY_VIN)
+    .option('--vin <vin>', 'the car’s identification number', vinOf, REPLAY_VIN)
     .option('--bus <name>', 'take all frames as from this bus of the profile')
     .option('--columns <names>', COLUMNS_HELP)
     .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)

@@ -71,7 +71,7 @@ function ask(socket: string): Promise<StatusReport> {
     });
     asked.on('timeout', () => asked.destroy(new Error('the agent does not answer')));
     asked.on('error', (error: NodeJS.ErrnoException) => {
-      const nobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
+      const nobody = ['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(error.code ?? '');
       fail(
         nobody
           ? 'no agent runs here (vigie run; a bench has no status): name its folder with --data or -c'

@@ -55,16 +55,16 @@ function needed(asked = ''): readonly string[] {
 }
 
 /** What to do about what is easily written wrong, beside the words of who reads the command line. */
-const hints: readonly (readonly [RegExp, string])[] = [
+const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] = [
   // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
   [/unknown option '-\d/, 'put -- before what begins with a minus'],
   // An option that takes several words takes all that follow.
-  [/missing required argument/, 'write it before options that take several words, such as --dbc and --kinds'],
+  [/missing required argument/, 'write it before options that take several words, such as --dbc and --kinds', / --?\w/],
 ];
 
 function complaint(text: string): string {
   const said = text.replace(/^error: /, 'vigie: ');
-  const hint = hints.find(([pattern]) => pattern.test(said))?.[1];
+  const hint = hints.find(([pattern, , given = /^/]) => pattern.test(said) && given.test(process.argv.join(' ')))?.[1];
   return hint === undefined ? said : `${said.trimEnd()}: ${hint}\n`;
 }
 
