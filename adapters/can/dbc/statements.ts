@@ -45,7 +45,9 @@ function names(s: Scanner): string[] {
     const next = isKeyword(s.peekWord()) ? undefined : s.acceptName();
     if (next === undefined) break;
     found.push(next);
-    more = s.accept(',') || s.sameLine;
+    // Looked at first: looking for a comma goes past the end of the line.
+    const same = s.sameLine;
+    more = s.accept(',') || same;
   }
   return found;
 }

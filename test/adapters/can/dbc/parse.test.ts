@@ -220,6 +220,15 @@ describe('unusual files load and say what is unusual', () => {
     expect(database.messages[0]?.signals[0]?.choices).toEqual(new Map([[2, 'two']]));
   });
 
+  test('an unknown statement after a signal is said, and is no receiver of the signal', () => {
+    const { database, diagnostics } = parse(`${one(signal)}\nHELLO world;\nCM_ "of the network";`);
+    expect(diagnostics.map(({ line, message }) => [line, message])).toEqual([
+      [13, "'HELLO world;' is not a statement; left out up to the next statement"],
+    ]);
+    expect(database.messages[0]?.signals[0]?.receivers).toEqual(['A']);
+    expect(database.comment).toBe('of the network');
+  });
+
   test('line ends where blanks are expected, tabs, plus signs, no blanks', () => {
     const { database, diagnostics } = parse(
       'BO_\n1\nM:\n8\tA\nSG_\nS:0|8@1-(+1,+0)[-1|+1]""A,\nB\nVAL_ 1 S -1\n"minus" ;',
