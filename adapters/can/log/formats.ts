@@ -26,7 +26,7 @@ export const bytesFormats = [
   'pcapng',
 ] as const;
 /** Formats that are read at any position of a file. */
-export const fileFormats = ['mdf4'] as const;
+export const fileFormats = ['mdf4', 'sqlite'] as const;
 export const logFormats = [...bytesFormats, ...fileFormats] as const;
 export type BytesFormat = (typeof bytesFormats)[number];
 export type FileFormat = (typeof fileFormats)[number];
@@ -196,6 +196,17 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     load: async () => {
       const { openMdf4 } = await import('./mdf4/index.ts');
       return { from: 'file', open: openMdf4 };
+    },
+  },
+  sqlite: {
+    name: 'SQLite of python-can',
+    extensions: ['db', 'sqlite'],
+    tools: 'python-can',
+    note: 'one bus; FD frames are known by more than 8 bytes only; Node 22.13 or newer',
+    score: startsWith('SQLite format 3\0'),
+    load: async () => {
+      const { openSqlite } = await import('./sqlite.ts');
+      return { from: 'file', byName: true, open: openSqlite };
     },
   },
 };

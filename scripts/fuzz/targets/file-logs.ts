@@ -2,6 +2,7 @@
 import { type FileFormat, fileFormats } from '../../../adapters/can/log/formats.ts';
 import { openLog } from '../../../adapters/can/log/index.ts';
 import { type Mdf4, mdf4 } from '../../../test/adapters/can/log/mdf4-writer.ts';
+import { database, sqlite, table } from '../../../test/adapters/can/log/sqlite-writer.ts';
 import { Contradiction, type FuzzTarget } from '../target.ts';
 import { frames } from './logs.ts';
 import { scratchFile } from './scratch-file.ts';
@@ -16,6 +17,7 @@ const seeds: Readonly<Record<FileFormat, () => Uint8Array[]>> = {
     mdf4(frames, { ...plain, sorted: false, bytes: 'records', blockSize: 60 }),
     mdf4(frames, { ...plain, sorted: false, bytes: 'records', bytesFirst: true, unfinished: 0x75, blockSize: 90 }),
   ],
+  sqlite: () => [sqlite(frames), database([table, "INSERT INTO messages VALUES (1, 2, 0, 0, 0, 1, x'00')"])],
 };
 
 const words: Readonly<Record<FileFormat, readonly string[]>> = {
@@ -34,6 +36,14 @@ const words: Readonly<Record<FileFormat, readonly string[]>> = {
     '##LD',
     'UnFinMF ',
     '\0\0\0\0',
+  ],
+  sqlite: [
+    'SQLite format 3\0',
+    'CREATE TABLE messages',
+    'ts',
+    'arbitration_id',
+    '\u0000\u0000\u0000\u0001',
+    '\u00ff\u00ff\u00ff\u00ff',
   ],
 };
 

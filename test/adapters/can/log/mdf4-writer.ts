@@ -79,7 +79,7 @@ function channel(name: string, byte: number, bits: number, options: ChannelOptio
   return block(
     'CN',
     [undefined, composition, text(name), undefined, conversion, data, undefined, undefined],
-    pack([1, type], [1, sync], [1, dataType], [1, bit], [4, byte], [4, bits], Buffer.alloc(56)),
+    pack([1, type], [1, sync], [1, dataType], [1, bit], [4, byte], [4, bits], Buffer.alloc(60)),
   );
 }
 

@@ -16,3 +16,19 @@ test('where Node has no zstd, one line says so', async () => {
     vi.resetModules();
   }
 });
+
+test('where Node has no SQLite, one line says so', async () => {
+  vi.resetModules();
+  vi.doMock('node:sqlite', () => {
+    throw new Error('No such built-in module: node:sqlite');
+  });
+  try {
+    const older = await import('../../../../adapters/can/log/index.ts');
+    await expect(older.openLog(fileOf('SQLite format 3\0'))).rejects.toThrow(
+      /: it is an SQLite database, which Node \S+ cannot read: use Node 22\.13 or newer$/,
+    );
+  } finally {
+    vi.doUnmock('node:sqlite');
+    vi.resetModules();
+  }
+});

@@ -1,0 +1,183 @@
+/**
+ * SQLite databases as python-can writes them (can.io.sqlite): a table `messages` of
+ *
+ *     ts REAL (seconds), arbitration_id, extended, remote, error, dlc INTEGER, data BLOB
+ *
+ * They name no bus, and FD frames are known by more than 8 bytes only. Rows come in the order in which they were
+ * written, one after the other: the database is never in memory.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { EXTENDED, FD, REMOTE } from '../../../agent/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { hexDigit } from './fields.ts';
+import type { FrameFile } from './format.ts';
+import type { LogFile } from './input.ts';
+import { busError, identifier, type Recording } from './recording.ts';
+
+/** Columns that a table of frames must have; it may have the others. */
+const needed: readonly string[] = ['ts', 'arbitration_id', 'data'];
+const LONGEST = 64;
+const TWO_32 = 4_294_967_296;
+/** Flags in the second value of a row, above the identifier's 29 bits; `dlc` follows from bit 32 on. */
+const IS_EXTENDED = 0x2000_0000;
+const IS_REMOTE = 0x4000_0000;
+const IS_ERROR = 0x8000_0000;
+
+/** Seconds, identifier with flags and length, bytes as hexadecimal digits. */
+type Row = readonly [number | null, number | null, string];
+
+export async function openSqlite(file: LogFile, recording: Recording): Promise<FrameFile> {
+  const where = recording.file;
+  const { DatabaseSync } = await sqlite(where);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file.path, { readOnly: true });
+    // Nothing that a database brings along is carried out.
+    database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON');
+    return new Rows(database, tableOf(database, where), file.size, recording);
+  } catch (error) {
+    database?.close();
+    if (error instanceof VigieError) throw error;
+    throw new VigieError('input.malformed', `the SQLite database cannot be read: ${(error as Error).message}`, {
+      where,
+    });
+  }
+}
+
+async function sqlite(where: string): Promise<typeof import('node:sqlite')> {
+  try {
+    return await import('node:sqlite');
+  } catch (cause) {
+    const version = process.versions.node;
+    const what = `it is an SQLite database, which Node ${version} cannot read: use Node 22.13 or newer`;
+    throw new VigieError('input.malformed', what, { where, cause });
+  }
+}
+
+interface Table {
+  readonly name: string;
+  readonly columns: ReadonlySet<string>;
+}
+
+function tableOf(database: DatabaseSync, where: string): Table {
+  // Views and virtual tables could compute without end.
+  const list =
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' ORDER BY name = 'messages' DESC";
+  const names = database
+    .prepare(list)
+    .all()
+    .map(({ name }) => String(name));
+  for (const name of names) {
+    const rows = database.prepare('SELECT name FROM pragma_table_info(?)').all(name);
+    const columns = new Set(rows.map((row) => String(row['name']).toLowerCase()));
+    if (needed.every((column) => columns.has(column))) return { name, columns };
+  }
+  const tables = names.length === 0 ? 'no tables' : `the tables ${names.slice(0, 10).join(', ')}`;
+  const what = `the SQLite database has no table of CAN frames (with the columns ${needed.join(', ')}); it has ${tables}`;
+  throw new VigieError('input.malformed', what, { where });
+}
+
+class Rows implements FrameFile {
+  readonly #database: DatabaseSync;
+  readonly #rows: Iterator<Row>;
+  readonly #recording: Recording;
+  readonly #size: number;
+  readonly #last: number;
+  #count = 0;
+  #ended = false;
+
+  constructor(database: DatabaseSync, table: Table, size: number, recording: Recording) {
+    this.#database = database;
+    this.#recording = recording;
+    this.#size = size;
+    this.#last = lastRow(database, table);
+    const statement: StatementSync = database.prepare(queryOf(table));
+    statement.setReturnArrays(true);
+    this.#rows = statement.iterate() as unknown as Iterator<Row>;
+  }
+
+  /** As far as row numbers tell. */
+  get position(): number {
+    return this.#ended ? this.#size : Math.floor(this.#size * Math.min(1, this.#count / Math.max(1, this.#last)));
+  }
+
+  async fill(): Promise<boolean> {
+    const recording = this.#recording;
+    while (!this.#ended && !recording.full) {
+      const row = this.#next();
+      if (row === undefined) return false;
+      this.#count++;
+      const fault = this.#add(row);
+      if (fault !== undefined) recording.fault(0, `row ${this.#count}: ${fault}`, fault);
+    }
+    return !this.#ended;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #next(): Row | undefined {
+    try {
+      const { value, done } = this.#rows.next();
+      if (done !== true) return value;
+    } catch (error) {
+      const reason = 'the SQLite database is damaged';
+      const what = `${reason}: ${(error as Error).message}; nothing behind row ${this.#count} can be read`;
+      this.#recording.fault(0, what, reason);
+    }
+    this.#ended = true;
+    return undefined;
+  }
+
+  #add([seconds, key, bytes]: Row): string | undefined {
+    const recording = this.#recording;
+    if (seconds === null) return 'there is no time';
+    if (key === null) return 'there is no identifier of 29 bits, or no length';
+    const bus = recording.unnamed();
+    // To the microsecond, which is what the double of the seconds resolves.
+    const at = Math.round(seconds * 1_000_000) / 1000;
+    if ((key & IS_ERROR) !== 0) {
+      recording.addEmpty(at, busError, bus, 0, 8);
+      return undefined;
+    }
+    const id = identifier(key & 0x1fff_ffff, (key & IS_EXTENDED) !== 0);
+    const said = Math.floor(key / TWO_32);
+    if ((key & IS_REMOTE) !== 0) {
+      recording.addEmpty(at, (id | REMOTE) >>> 0, bus, 0, Math.min(8, said));
+      return undefined;
+    }
+    const length = bytes.length >> 1;
+    if (length > LONGEST) return 'more than 64 bytes of data';
+    if (length < said) return 'fewer bytes than the length says';
+    const { payload } = recording;
+    for (let i = 0; i < length; i++) {
+      payload[i] =
+        ((hexDigit[bytes.charCodeAt(2 * i)] as number) << 4) | (hexDigit[bytes.charCodeAt(2 * i + 1)] as number);
+    }
+    recording.add(at, id, bus, length > 8 ? FD : 0, length);
+    return undefined;
+  }
+}
+
+/** Few values a row, none of which is an object: what takes the time is what is made of each for JavaScript. */
+function queryOf({ name, columns }: Table): string {
+  const flag = (column: string, bit: number): string => (columns.has(column) ? `| ((${column} <> 0) << ${bit})` : '');
+  const length = columns.has('dlc') ? '| (dlc << 32)' : '';
+  const valid = `arbitration_id BETWEEN 0 AND ${EXTENDED / 4 - 1}${columns.has('dlc') ? ' AND dlc BETWEEN 0 AND 255' : ''}`;
+  const id = `arbitration_id ${flag('extended', 29)} ${flag('remote', 30)} ${flag('error', 31)} ${length}`;
+  // A time that is text is none.
+  const time = "CASE WHEN typeof(ts) IN ('real', 'integer') THEN CAST(ts AS REAL) END";
+  const bytes = `hex(substr(data, 1, ${LONGEST + 1}))`;
+  return `SELECT ${time}, CASE WHEN ${valid} THEN ${id} END, ${bytes} FROM "${name.replaceAll('"', '""')}"`;
+}
+
+function lastRow(database: DatabaseSync, { name }: Table): number {
+  try {
+    const row = database.prepare(`SELECT max(rowid) AS last FROM "${name.replaceAll('"', '""')}"`).get();
+    return Number(row?.['last'] ?? 0);
+  } catch {
+    // A table without row numbers, or a damage that is told of when its rows are read.
+    return 0;
+  }
+}
