@@ -15,6 +15,19 @@ export interface StatusWriter {
   remove(slot: Slot, at: number): void;
   /** The car was declared stolen, or is no longer: privacy counts no more, or again. */
   expose(exposed: boolean, at: number): void;
+  /** The agent knows better than the car: shows `value`, whatever the car says of the slot, until {@link release}. */
+  overrule(slot: Slot, value: SlotValue, at: number): void;
+  /** What the car says of the slot does not hold any more: shows nothing until the car says something else. */
+  retract(slot: Slot, at: number): void;
+  /** Shows what the car says of the slot. */
+  release(slot: Slot, at: number): void;
+}
+
+/** A slot that shows something else than the car says. */
+interface Overruled {
+  readonly value: SlotValue | undefined;
+  /** What the car says; undefined: nothing. */
+  said: SlotValue | undefined;
 }
 
 /** Signals that always come together. */
@@ -47,6 +60,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   readonly #privacy = new Privacy();
   /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
   readonly #hidden = new Map<Target, SlotValue>();
+  readonly #overruled = new Map<Slot, Overruled>();
   readonly #targets: readonly (readonly Target[])[];
   /** Most values come again in frames in which others changed: what was read last, by signal. */
   readonly #latest: Latest;
@@ -112,6 +126,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       if (target.position) this.#position.offer(target.slot as Slot, converted);
       else if (converted !== undefined) this.#write(target, converted, at);
       else if (target.channel !== undefined) this.#channels.clear(target.channel, at);
+      else if (this.#overruled.size > 0) this.#unsay(target.slot);
       if (converted === undefined && target.invalid?.has(raw) !== true) this.rejected++;
     }
   }
@@ -168,6 +183,29 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#status.remove(slot, at);
   }
 
+  overrule(slot: Slot, value: SlotValue, at: number): void {
+    const shown = this.#status.value(slot);
+    const known = this.#overruled.get(slot);
+    // After a restart Status still shows what an earlier run of the agent put there.
+    const said = known === undefined ? (shown === value ? undefined : shown) : known.said;
+    this.#overruled.set(slot, { value, said });
+    this.set(slot, value, at);
+  }
+
+  retract(slot: Slot, at: number): void {
+    const known = this.#overruled.get(slot);
+    this.#overruled.set(slot, { value: undefined, said: known === undefined ? this.#status.value(slot) : known.said });
+    this.#status.remove(slot, at);
+  }
+
+  release(slot: Slot, at: number): void {
+    const known = this.#overruled.get(slot);
+    if (known === undefined) return;
+    this.#overruled.delete(slot);
+    if (known.said === undefined) this.#status.remove(slot, at);
+    else this.set(slot, known.said, at);
+  }
+
   expose(exposed: boolean, at: number): void {
     const before = this.#privacy.level;
     this.#privacy.expose(exposed);
@@ -194,7 +232,26 @@ export class Mapping implements ReadingSink, StatusWriter {
       return;
     }
     if (slot === privacyState) this.#choose(value, at);
+    if (this.#overruled.size > 0 && this.#isOverruled(slot, value, at)) return;
     this.#status.write(slot, value, at);
+  }
+
+  /** The car says `value` of the slot, which shows something else. */
+  #isOverruled(slot: Slot, value: SlotValue, at: number): boolean {
+    const known = this.#overruled.get(slot);
+    if (known === undefined) return false;
+    if (known.value === undefined && value !== known.said) {
+      this.#overruled.delete(slot);
+      return false;
+    }
+    known.said = value;
+    if (known.value !== undefined) this.#status.write(slot, known.value, at);
+    return true;
+  }
+
+  #unsay(slot: Slot | undefined): void {
+    const known = slot === undefined ? undefined : this.#overruled.get(slot);
+    if (known !== undefined) known.said = undefined;
   }
 
   /** True when it is a part of a position. */

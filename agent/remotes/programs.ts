@@ -10,8 +10,9 @@ import type { RemoteType } from '../../protocol/schema/remote.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../mapping.ts';
 import { localSeconds, nextOf, type Occurrence, type Schedule, type When } from '../schedule.ts';
-import type { StatusReader } from '../status.ts';
+import type { Status } from '../status.ts';
 import type { Effect } from './plan.ts';
+import { PreconditioningRuns } from './preconditioning-runs.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const CHARGING = 'energies.Electric.extension.electric.charging';
@@ -51,7 +52,7 @@ const DELAYED = 'charge/next';
 export interface ProgramsParts {
   readonly schedule: Schedule;
   readonly writer: StatusWriter;
-  readonly status: StatusReader;
+  readonly status: Pick<Status, 'value' | 'observe'>;
   /** Time zone of the car, a name of the IANA data base. */
   readonly zone: string;
   /** UTC ms. */
@@ -60,6 +61,7 @@ export interface ProgramsParts {
 
 /** Programs of preconditioning and charging, and the charging that waits: kept here, shown in Status, planned. */
 export class Programs {
+  readonly runs: PreconditioningRuns;
   readonly #parts: ProgramsParts;
   #preconditioning: readonly Kept[] = [];
   #charging: readonly Kept[] = [];
@@ -70,6 +72,8 @@ export class Programs {
 
   constructor(parts: ProgramsParts) {
     this.#parts = parts;
+    this.runs = new PreconditioningRuns(parts.writer);
+    parts.status.observe(this.runs);
   }
 
   /** Sets or deletes the programs of the slots that are named. They follow rules.ts. */
@@ -187,12 +191,14 @@ export class Programs {
       preconditioning: this.#preconditioning,
       charging: this.#charging,
       ...(this.#delayed === undefined ? {} : { delayed: this.#delayed }),
+      ...(this.runs.isScheduled ? { runScheduled: true } : {}),
     };
   }
 
   /** Takes up what {@link state} gave; what cannot be read counts as nothing. */
   restore(state: unknown): void {
-    const { preconditioning, charging, delayed } = (state ?? {}) as Record<string, unknown>;
+    const { preconditioning, charging, delayed, runScheduled } = (state ?? {}) as Record<string, unknown>;
+    if (runScheduled === true) this.runs.restore(this.#parts.now());
     this.#preconditioning = Array.isArray(preconditioning) ? preconditioning.filter(isKept) : [];
     this.#charging = Array.isArray(charging) ? charging.filter(isKept) : [];
     this.#delayed = typeof delayed === 'number' && Number.isFinite(delayed) ? delayed : undefined;

@@ -9,7 +9,7 @@ import type { StatusWriter } from '../mapping.ts';
 import type { Actuator, Clock, Log, Memory, Publisher, SignatureVerifier } from '../ports.ts';
 import type { CommandRule } from '../profile.ts';
 import { Schedule } from '../schedule.ts';
-import type { StatusReader } from '../status.ts';
+import type { Status, StatusReader } from '../status.ts';
 import { admit, attempt, fromHex, hex, logUnanswered, open } from './admission.ts';
 import { type Affair, failureOf } from './affair.ts';
 import { ignoredMember } from './body.ts';
@@ -32,7 +32,7 @@ export interface RemotesOptions {
   readonly actuator: Actuator;
   readonly verifier: SignatureVerifier;
   readonly ledger: Ledger;
-  readonly status: StatusReader;
+  readonly status: StatusReader & Pick<Status, 'observe'>;
   readonly confirmations: Confirmations;
   readonly publisher: Publisher;
   readonly clock: Clock;
@@ -341,7 +341,7 @@ export class Remotes {
         return;
       }
       this.#power.spokenTo?.('program');
-      await this.#carryOut(order, [type]);
+      await this.#parts.programs.runs.during(type, () => this.#carryOut(order, [type]));
     });
   };
 

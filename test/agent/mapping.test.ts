@@ -307,6 +307,89 @@ test('a channel is told each change once, and when it last spoke, also by frames
   );
 });
 
+describe('a slot of which the agent knows better', () => {
+  const CAUSE = 'preconditioning.airConditioning.startingCause';
+  const slot = slotByPath.get(CAUSE) as Slot;
+  const setUp = () => {
+    const status = new Status();
+    const changes: unknown[] = [];
+    status.observe({
+      changed: (changed, value) => void (changed === slot && changes.push(value)),
+      removed: (removed) => void (removed === slot && changes.push(undefined)),
+    });
+    const sources = [
+      source(CAUSE, { map: { 1: 'Immediate', 2: 'Scheduled' }, invalid: [0] }),
+      source('privacy.state', { map: { 0: 'None', 2: 'Full' } }),
+    ];
+    const mapping = new Mapping(status, new Channels(), { ...profile, sources, constants: {} });
+    let at = T;
+    const say = (raw: number, signal = 0): void => {
+      mapping.reading(signal, raw, raw, ++at);
+      mapping.settled(at);
+    };
+    const repeat = (): void => mapping.aliveTogether(mapping.group([0]), ++at);
+    return { status, mapping, changes, say, repeat, value: () => status.value(slot), now: () => ++at };
+  };
+
+  test('shows what the agent says whatever the car goes on saying, and afterwards what the car says then', () => {
+    const { mapping, changes, say, repeat, value, now } = setUp();
+    say(1);
+    mapping.overrule(slot, 'Scheduled', now());
+    for (const raw of [1, 1, 0, 1]) say(raw);
+    repeat();
+    expect(value()).toBe('Scheduled');
+    expect(changes).toEqual(['Immediate', 'Scheduled']);
+    mapping.release(slot, now());
+    expect(value()).toBe('Immediate');
+  });
+
+  test('shows nothing afterwards when the car says nothing then', () => {
+    const { mapping, say, value, now } = setUp();
+    say(1);
+    mapping.overrule(slot, 'Scheduled', now());
+    say(0);
+    mapping.release(slot, now());
+    expect(value()).toBeUndefined();
+    mapping.release(slot, now());
+    say(1);
+    expect(value()).toBe('Immediate');
+  });
+
+  test('shows nothing of what was retracted until the car says something else', () => {
+    const { mapping, say, repeat, value, now } = setUp();
+    say(1);
+    mapping.retract(slot, now());
+    say(1);
+    repeat();
+    expect(value()).toBeUndefined();
+    say(2);
+    expect(value()).toBe('Scheduled');
+    mapping.retract(slot, now());
+    say(0);
+    say(2);
+    expect(value()).toBe('Scheduled');
+    mapping.retract(slot, now());
+    say(2);
+    expect(value()).toBeUndefined();
+    mapping.release(slot, now());
+    expect(value()).toBe('Scheduled');
+  });
+
+  test('is hidden by privacy, and shows the same again when privacy ends', () => {
+    const { mapping, say, repeat, value, now } = setUp();
+    say(1);
+    mapping.overrule(slot, 'Scheduled', now());
+    say(2, 1);
+    expect(value()).toBeUndefined();
+    mapping.overrule(slot, 'Scheduled', now());
+    expect(value()).toBeUndefined();
+    say(0, 1);
+    say(1);
+    repeat();
+    expect(value()).toBe('Scheduled');
+  });
+});
+
 test('quantised values are the doubles nearest to their decimals', () => {
   const level = slotByPath.get('energies.Electric.level') as never;
   fc.assert(

@@ -17,6 +17,7 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { type Command, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { ClockQuality, Message } from '../../protocol/schema/message.ts';
 import { type RemoteReport, type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
+import type { StatusContents } from '../../protocol/schema/status.ts';
 import { downTopic, upFilter } from '../../protocol/topics.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -213,6 +214,11 @@ export class RemoteCar {
   /** From now on the disk takes no messages and no state. */
   refuseDisk(): void {
     this.#disk.refuses = true;
+  }
+
+  /** What the agent shows of the car now. */
+  get status(): StatusContents {
+    return this.#car?.agent.status.contents() ?? {};
   }
 
   /** Reports on a command so far. */

@@ -176,6 +176,9 @@ export function carOf(setting: Setting = {}) {
     set: (slot, value, at) => status.write(slot, value, at),
     remove: (slot, at) => status.remove(slot, at),
     expose: () => undefined,
+    overrule: (slot, value, at) => status.write(slot, value, at),
+    retract: (slot, at) => status.remove(slot, at),
+    release: () => undefined,
   };
   const chosen = new Set(setting.profile ?? actions);
   const ownRules = Object.fromEntries(

@@ -1,0 +1,58 @@
+/** What Status says of a run of the preconditioning, beyond what the car itself can know. */
+import type { RemoteType } from '../../protocol/schema/remote.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { StatusWriter } from '../mapping.ts';
+import type { StatusObserver } from '../status.ts';
+
+const slot = (name: string): Slot => slotByPath.get(`preconditioning.airConditioning.${name}`) as Slot;
+const state = slot('status');
+const startingCause = slot('startingCause');
+const failureCause = slot('failureCause');
+
+/**
+ * Programs are kept by the agent, and a program starts the preconditioning by the same request as a command: only the
+ * agent knows that the run was scheduled. A car may go on saying why an earlier run failed: a run that works clears it.
+ */
+export class PreconditioningRuns implements StatusObserver {
+  readonly #writer: StatusWriter;
+  /** A program starts the preconditioning now. */
+  #starting = false;
+  #scheduled = false;
+
+  constructor(writer: StatusWriter) {
+    this.#writer = writer;
+  }
+
+  /** Carries out what a program has come to. */
+  async during(type: RemoteType, work: () => Promise<void>): Promise<void> {
+    const starts = type === 'ThermalPreconditioning';
+    if (starts) this.#starting = true;
+    try {
+      await work();
+    } finally {
+      if (starts) this.#starting = false;
+    }
+  }
+
+  changed(changed: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
+    if (changed !== state) return;
+    if (value === 'Failure') this.#writer.release(failureCause, at);
+    if (value === 'Enabled') {
+      this.#scheduled = this.#starting;
+      if (this.#scheduled) this.#writer.overrule(startingCause, 'Scheduled', at);
+      else this.#writer.release(startingCause, at);
+    }
+    if (value === 'Enabled' || value === 'Finished') this.#writer.retract(failureCause, at);
+  }
+
+  /** True when a program started the run that goes on, or that was the last. */
+  get isScheduled(): boolean {
+    return this.#scheduled;
+  }
+
+  /** An earlier run of the agent knew that it was. */
+  restore(at: number): void {
+    this.#scheduled = true;
+    this.#writer.overrule(startingCause, 'Scheduled', at);
+  }
+}
