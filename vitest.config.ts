@@ -6,6 +6,8 @@ export default defineConfig({
     setupFiles: ['test/rig/seed.ts'],
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    // One process runs file after file: to load some 200 modules anew for each takes longer than most tests.
+    isolate: false,
     // What never ends is found all the same; a machine that is busy is no failure.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -11,9 +11,9 @@ import { Belongings, rightBodies } from '../rig/interface-bodies.ts';
 import { InterfaceDocument } from '../rig/interface-document.ts';
 import { crawl, idsAt } from '../rig/interface-links.ts';
 import { type DocumentedRequest, documentedRequests, type Known } from '../rig/interface-requests.ts';
+import { runs } from '../rig/runs.ts';
 
-/** More or fewer: `HTTP_REQUESTS=1000`. */
-const REQUESTS = Number(process.env['HTTP_REQUESTS'] ?? 20_000);
+const REQUESTS = runs(3_000, 20_000);
 /** Requests under way at a time. */
 const AT_ONCE = 8;
 /** After so many times something is made anew that can be taken away. */
@@ -128,7 +128,7 @@ test(`${REQUESTS} requests from the document get no answer that it does not have
   const requests = fc.array(documentedRequests(document, known), { minLength: AT_ONCE, maxLength: AT_ONCE });
   const statuses = new Map<number, number>();
   const done = new Set<string>();
-  let runs = 0;
+  let batches = 0;
   await fc.assert(
     fc.asyncProperty(requests, async (some) => {
       const answered = await Promise.all(some.map(ask));
@@ -136,7 +136,7 @@ test(`${REQUESTS} requests from the document get no answer that it does not have
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (status < 300) done.add(some[index]?.operation.operationId ?? '');
       }
-      if (++runs % REFILLED !== 0) return;
+      if (++batches % REFILLED !== 0) return;
       await tidy();
       for (const own of belongings) await make(own);
     }),

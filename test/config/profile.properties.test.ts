@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadProfile, type Profile, type ProfileReading } from '../../config/profile.ts';
+import { runs } from '../rig/runs.ts';
 import { changed, places, shuffled, type Tree, validProfile, write } from './valid-profile.ts';
 
 let folder: string;
@@ -50,7 +51,7 @@ describe('any text', () => {
         expect(profile).toBeUndefined();
         expect(diagnostics.some(({ severity }) => severity === 'error')).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(300, 1000) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('any text', () => {
         const { profile, diagnostics } = load(text);
         expect(profile === undefined).toBe(diagnostics.some(({ severity }) => severity === 'error'));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 500) },
     );
   });
 });
@@ -78,7 +79,7 @@ describe('a valid profile', () => {
         expect(other.diagnostics).toEqual([]);
         expect(meaning(other.profile)).toEqual(meaning(straight.profile));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 200) },
     );
   });
 
@@ -90,10 +91,13 @@ describe('a valid profile', () => {
         const expected = [...lines].filter(([at]) => /^\/status\/.*\/signal$/.test(at)).map(([, line]) => line);
         expect(profile?.sources.map(({ line }) => line)).toEqual(expected);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50, 100) },
     );
   });
 });
+
+/** Members that are broken, one by one. */
+const BROKEN = runs(100, 400);
 
 describe('one broken member', () => {
   const broken = (
@@ -112,9 +116,9 @@ describe('one broken member', () => {
         tried++;
         check(load(text), line, lines, place);
       }),
-      { numRuns: 400 },
+      { numRuns: BROKEN },
     );
-    expect(tried).toBeGreaterThan(200);
+    expect(tried).toBeGreaterThan(BROKEN / 2);
   };
 
   const errors = ({ diagnostics }: ProfileReading) => diagnostics.filter(({ severity }) => severity === 'error');
@@ -186,7 +190,7 @@ describe('one broken member', () => {
           { file, line: line + 1, severity: 'error', message: 'this member is there twice', fix: 'keep one of them' },
         ]);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 200) },
     );
   });
 });

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { campaign, inputOf, materialOf, tried } from '../../scripts/fuzz/campaign.ts';
 import { targets } from '../../scripts/fuzz/targets/index.ts';
 import { watched } from '../../scripts/fuzz/watch.ts';
+import { runs } from '../rig/runs.ts';
 import { targets as faulty } from './faulty.ts';
 
 const SEED = 20_260_101;
-const RUNS = 200;
+const RUNS = runs(60, 200);
 
 test('targets are told apart by their names', () => {
   const names = targets.map(({ name }) => name);

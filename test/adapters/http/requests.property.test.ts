@@ -15,6 +15,7 @@ import { operations } from '../../../protocol/interface/operations.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
 import { KeptRecords } from '../../rig/keeping.ts';
 import { MemoryLog } from '../../rig/log.ts';
+import { runs } from '../../rig/runs.ts';
 import { Callbacks, carOf, VIN } from './resources/rig.ts';
 import { handlersOf, startRig } from './rig.ts';
 
@@ -200,8 +201,7 @@ function expected({ operation, method }: Asked): readonly number[] {
   return [...Object.keys(served.answers).map(Number), ...served.errors].filter((status) => status < 500);
 }
 
-/** As many as the time allows: `HTTP_REQUESTS=20000`. */
-const RUNS = Number(process.env['HTTP_REQUESTS'] ?? 2_000);
+const RUNS = runs(800, 2_000);
 
 /** Some callbacks stay, so that there is always one to have remotes and monitors. */
 class LastingCallbacks extends Callbacks {

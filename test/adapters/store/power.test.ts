@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../adapters/store/store.ts';
+import { runs } from '../../rig/runs.ts';
 import { outboxEntry } from './entries.ts';
 import { type Choose, RecordedDisk } from './recorded-disk.ts';
 import { fault, openAt, recallAll, type Snapshot, type Step, snapshot, steps, work } from './workload.ts';
@@ -35,11 +36,8 @@ function check(store: Store): Snapshot {
   return snapshot(store, recallAll(store));
 }
 
-const wanted = process.env['VIGIE_RUNS'];
-/** A search that was asked for takes its time. */
-const bounds = (numRuns: number): fc.Parameters<unknown> =>
-  wanted === undefined ? { numRuns, interruptAfterTimeLimit: 50_000 } : { numRuns: Number(wanted) };
-const timeout = wanted === undefined ? 180_000 : 24 * 3_600_000;
+/** A search of a number of its own takes its time. */
+const timeout = /^\d/.test(process.env['TEST_RUNS'] ?? '') ? 24 * 3_600_000 : 600_000;
 
 /** Lets a store work and cuts the power at each moment, in four ways; how often that was. */
 async function cutEverywhere(todo: readonly Step[], seed: number): Promise<number> {
@@ -66,7 +64,7 @@ it('is after a power cut what it was at one group, and none before the last that
     fc.asyncProperty(steps, fc.integer(), async (todo, seed) => {
       cuts += await cutEverywhere(todo, seed);
     }),
-    bounds(15),
+    { numRuns: runs(6, 15) },
   );
   expect(cuts).toBeGreaterThan(1000);
 });
@@ -75,7 +73,7 @@ it('does not find again after a restart, and then a power cut, what a commit tha
   const record = { do: 'record', collection: 'trips', id: 0, size: 0 } as const;
   for (let after = 0; after < 12; after++) {
     const todo: Step[] = [{ do: 'fail', after }, record, { do: 'reopen' }, { do: 'commit' }, { do: 'reopen' }];
-    for (let seed = 1; seed <= 20; seed++) await cutEverywhere(todo, seed);
+    for (let seed = 1; seed <= runs(5, 20); seed++) await cutEverywhere(todo, seed);
   }
 });
 
@@ -104,6 +102,6 @@ it('goes on after one power cut, and the next', { timeout }, async () => {
         expect([...check(third).messages.keys()].sort()).toEqual([...found.messages.keys(), `1/${seq}`].sort());
       }
     }),
-    bounds(60),
+    { numRuns: runs(25, 60) },
   );
 });

@@ -1,14 +1,15 @@
 /**
  * The delivery queue against a naive reading of docs/callbacks.md, on a virtual clock, with receivers that come and go,
- * pauses and restarts. `FUZZ_RUNS=100000` is the long form.
+ * pauses and restarts.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../rig/runs.ts';
 import { CallbackRig, delivered, failed, webhook } from './rig.ts';
 
-const runs = Number(process.env['FUZZ_RUNS'] ?? 600);
+const RUNS = runs(600, 600);
 /** ms; the long form takes some minutes. */
-const timeout = Math.max(60_000, runs * 20);
+const timeout = Math.max(60_000, RUNS * 20);
 
 interface Rules {
   readonly tries: number;
@@ -145,7 +146,7 @@ test('the same parcels are tried at the same moments', { timeout }, async () => 
       }
       expect([...rig.callbacks.waiting.values()][0] ?? 0).toBe(naive.waiting);
     }),
-    { numRuns: runs },
+    { numRuns: RUNS },
   );
 });
 
@@ -201,6 +202,6 @@ test('power cuts at any moment lose nothing that was on disk; what comes twice h
         expect([...rig.callbacks.waiting.values()].every((waiting) => waiting === 0)).toBe(true);
       },
     ),
-    { numRuns: runs },
+    { numRuns: RUNS },
   );
 });

@@ -1,13 +1,14 @@
-/** The agent's monitors against the naive reading of docs/monitors.md. `FUZZ_RUNS=100000` is the long form. */
+/** The agent's monitors against the naive reading of docs/monitors.md. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
+import { runs } from '../../rig/runs.ts';
 import { history, live } from './histories.ts';
 import { expected } from './reference.ts';
 import type { Told } from './reference-world.ts';
 import { MonitorRig } from './rig.ts';
 
-const runs = Number(process.env['FUZZ_RUNS'] ?? 2_500);
+const RUNS = runs(600, 2_500);
 
 function told({ monitorId, at, refresh, triggers = [], values = [] }: MonitorEvent): Told {
   return {
@@ -38,11 +39,11 @@ describe('monitors', () => {
           expect(new Set(ids).size).toBe(ids.length);
           events += ids.length;
         }),
-        { numRuns: runs },
+        { numRuns: RUNS },
       );
       // Histories in which nothing happens would prove nothing.
-      expect(events).toBeGreaterThan(runs);
+      expect(events).toBeGreaterThan(RUNS);
     },
-    Math.max(60_000, runs * 60),
+    Math.max(60_000, RUNS * 60),
   );
 });

@@ -8,6 +8,7 @@ import { Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
 import type { CommandBodyKind } from '../../../protocol/command.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
+import { runs } from '../../rig/runs.ts';
 import { carOf, commandOf, disk, type Setting, signed, stranger } from './rig.ts';
 
 const wishes: readonly (readonly [CommandBodyKind, object])[] = [
@@ -336,7 +337,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         ended++;
       }
     }),
-    { numRuns: Number(process.env['VIGIE_RUNS'] ?? 500) },
+    { numRuns: runs(500, 500) },
   );
   // The histories are worth something.
   expect(actuations).toBeGreaterThan(100);

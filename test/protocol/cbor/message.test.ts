@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeMessage, encodeMessage, messageBounds } from '../../../protocol/cbor/message.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type BodyKind, bodies, type Message, messageSchema } from '../../../protocol/schema/message.ts';
+import { runs } from '../../rig/runs.ts';
 import { readItem } from '../cddl/items.ts';
 import { BASE, valuesOf } from './arbitrary.ts';
 
@@ -129,7 +130,7 @@ describe('faults', () => {
         }
         expect(decodeMessage(encodeMessage(result))).toEqual(result);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200, 1000) },
     );
   });
 });

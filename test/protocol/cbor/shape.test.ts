@@ -4,6 +4,7 @@ import { compile } from '../../../protocol/cbor/codec.ts';
 import { join, split } from '../../../protocol/cbor/shape.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type BodyKind, bodies } from '../../../protocol/schema/message.ts';
+import { runs } from '../../rig/runs.ts';
 import { BASE, valuesOf } from './arbitrary.ts';
 
 const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
@@ -32,7 +33,7 @@ describe('shape and numbers', () => {
         const item = compile(bodies[kind]).encode(value as never, BASE);
         expect(hex(join(split(item)!))).toBe(hex(item));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100, 500) },
     );
   });
 
