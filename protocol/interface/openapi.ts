@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the HTTP interface, made of the operations. */
 import { bases, type Operation, type OperationAnswer, type Parameter, type Side, sides } from './operation.ts';
+import { descriptionOf } from './operations/descriptions.ts';
 import { JSON_MEDIA } from './operations/making.ts';
 import { scopeNames, scopes } from './operations/scopes.ts';
 import { accept, operations } from './operations.ts';
@@ -158,6 +159,7 @@ function described(operation: Operation, components: Components): object {
     operationId: operationIdOf(operation),
     tags: [tag],
     summary,
+    description: descriptionOf(operation),
     ...(deprecated === true ? { deprecated } : {}),
     security: security(operation),
     ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameter) }),

@@ -10,6 +10,8 @@ export const ownPaths = {
       operationId: 'openApiGet',
       tags: [ownTag.name],
       summary: 'Reads this document.',
+      description:
+        'Answers the OpenAPI 3.1 document of the interface as JSON, for generators of clients. No credentials are needed.',
       security: [],
       responses: {
         200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } },
@@ -24,8 +26,9 @@ export const ownPaths = {
       tags: [ownTag.name],
       summary: 'Follows what changes in the state of the car, for screens.',
       description:
-        'Server-sent events (WHATWG HTML §9.2). A reader that is slower than the car gets the latest value of each ' +
-        'member, not every value. What the caller may not see is left out.',
+        'Answers server-sent events (WHATWG HTML §9.2) until the reader disconnects. A reader that is slower than the car gets the latest value of each ' +
+        'member, not every value. A fleet user sees all members; on the user side `data:telemetry` shows the members other ' +
+        'than positions, and `data:position` shows positions.',
       security: [{ BasicAuth: [], ClientId: [] }, { UserToken: ['data:telemetry'] }, { UserToken: ['data:position'] }],
       responses: {
         200: { description: 'Events.', content: { 'text/event-stream': { schema: { type: 'string' } } } },

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createConfig, lint } from '@redocly/openapi-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { asyncApi } from '../../../protocol/interface/asyncapi.ts';
 import { openApi, operationIdOf } from '../../../protocol/interface/openapi.ts';
 import { bases } from '../../../protocol/interface/operation.ts';
+import { describedIds } from '../../../protocol/interface/operations/descriptions.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { kinds } from '../../../protocol/schema/kind.ts';
 
@@ -12,8 +13,16 @@ const file = (name: string): string =>
   fileURLToPath(new URL(`../../../protocol/generated/${name}.json`, import.meta.url));
 const committed = (name: string): unknown => JSON.parse(readFileSync(file(name), 'utf8'));
 
+interface OpenApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly deprecated?: boolean;
+  readonly responses: object;
+}
+
 interface OpenApi {
-  readonly paths: Record<string, Record<string, { operationId: string; deprecated?: boolean; responses: object }>>;
+  readonly paths: Record<string, Record<string, OpenApiOperation>>;
   readonly components: { readonly schemas: Record<string, object> };
 }
 
@@ -46,6 +55,29 @@ describe('the OpenAPI document', () => {
       ]);
     }
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/openapi.json', '/live']));
+  });
+
+  test('every operation has a description that is longer than its summary and names its scopes', () => {
+    const all = Object.values(document.paths).flatMap((path) => Object.values(path));
+    expect(all).toHaveLength(operations.length + 2);
+    const words = (text = ''): number => text.split(/\s+/).filter((word) => word !== '').length;
+    const short = all.filter(({ summary, description }) => words(description) <= words(summary));
+    expect(short.map(({ operationId }) => operationId)).toEqual([]);
+    for (const operation of operations) {
+      const { side, path, method, scopes } = operation;
+      const described = document.paths[`${bases[side]}${path}`]?.[method.toLowerCase()];
+      const named = [...(described?.description ?? '').matchAll(/`((?:data|remote):[a-z:]+)`/g)].map(
+        ([, name]) => name,
+      );
+      // Where any scope will do, none is named.
+      const wanted = scopes.more === true ? [] : [...scopes.required, ...scopes.optional];
+      expect([operation.id, named]).toEqual([operation.id, wanted]);
+    }
+  });
+
+  test('every description belongs to an operation', () => {
+    const ids = new Set(operations.flatMap(({ id, side }) => [id, id.slice(side.length + 1)]));
+    expect(describedIds.filter((id) => !ids.has(id))).toEqual([]);
   });
 
   it('has names that generated clients can take', () => {
