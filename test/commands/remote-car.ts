@@ -11,6 +11,7 @@ import { type FileSystem, nodeFileSystem } from '../../adapters/store/files.ts';
 import { openDocument } from '../../adapters/store/index.ts';
 import { emptyLedger, type LedgerData } from '../../agent/remotes/ledger.ts';
 import { type Car, type CarOptions, startCar } from '../../commands/car.ts';
+import { beginRecords } from '../../commands/directory.ts';
 import { benchCar } from '../../commands/simulation.ts';
 import { loadVehicle, type Vehicle } from '../../commands/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -150,6 +151,7 @@ export class RemoteCar {
     const car = new RemoteCar(options, options.cloud ?? (await CloudClient.connect(options.url)));
     await car.cloud.subscribe(upFilter(car.vin), (_topic, payload) => car.messages.push(decodeMessage(payload)));
     if (options.ledger !== undefined) {
+      await beginRecords(car.data, car.log);
       const document = await openDocument(join(car.data, 'remotes.json'), emptyLedger);
       await document.write({ ...emptyLedger, ...options.ledger(car.clock.now()) });
     }
