@@ -50,9 +50,24 @@ const clocks = [
   ['clock-handed-on', 'Reflect.construct(Date, [])'],
 ] as const;
 const calendars = [
-  ['calendar-text', 'new Date(0).toISOString()'],
+  ['calendar-day', 'new Date(0).getUTCDay()'],
   ['calendar-moment', 'Date.UTC(2026, 0, 31, 8)'],
   ['calendar-parse', "Date.parse('2026-01-31T08:00:00Z')"],
+] as const;
+
+/** What writes the JSON of the interface a second time. */
+const secondSerialisers = [
+  ['adapters/http', 'moment', 'new Date(0).toISOString()'],
+  ['adapters/callbacks', 'moment', 'new Date(0).toISOString()'],
+  ['agent', 'moment', 'new Date(0).toISOString()'],
+  ['protocol', 'moment', 'new Date(0).toISOString()'],
+  ['adapters/http', 'writer', 'writerOf<object>({})'],
+  ['adapters/callbacks', 'writer', 'writerOf<object>({})'],
+  ['agent', 'writer', 'writerOf<object>({})'],
+  ['adapters/http', 'schema', 'write(alertSchema, 1)'],
+  ['adapters/callbacks', 'schema', 'write(alertSchema, 1)'],
+  ['adapters/http', 'position', "{ type: 'Feature' }"],
+  ['adapters/callbacks', 'position', "{ type: 'Feature' }"],
 ] as const;
 
 /** Everything is written into one tree and linted once: a linter start per pair would take minutes. */
@@ -81,7 +96,12 @@ beforeAll(() => {
       );
     }
   }
+  mkdirSync(join(scratch, 'protocol/interface/json'), { recursive: true });
   for (const [file, line] of [
+    ...secondSerialisers.map(
+      ([room, name, use]) => [`${room}/second-${name}.ts`, `export const used = ${use};\n`] as const,
+    ),
+    ['protocol/interface/json/first.ts', 'export const used = [new Date(0).toISOString(), writerOf(alertSchema)];\n'],
     ['agent/node.ts', "import { readFileSync } from 'node:fs';\n\nexport const used = readFileSync;\n"],
     ...[...clocks, ...calendars].map(([name, use]) => [`agent/${name}.ts`, `export const used = ${use};\n`] as const),
     ['protocol/timer.ts', 'export const used = setTimeout;\n'],
@@ -128,6 +148,14 @@ describe('imports go one way', () => {
 
   test.each(clocks)('the core does not read the clock of the machine (%s: %s)', (name) => {
     expect(faults.get(`agent/${name}.ts`)).toContain('plugin');
+  });
+
+  test.each(secondSerialisers)('%s does not write the JSON of the interface a second time (%s)', (room, name) => {
+    expect(faults.get(`${room}/second-${name}.ts`)).toContain('plugin');
+  });
+
+  test('protocol/interface/json writes the JSON of the interface', () => {
+    expect(faults.get('protocol/interface/json/first.ts') ?? []).not.toContain('plugin');
   });
 
   test.each(calendars)('the core may use the calendar (%s: %s)', (name) => {
