@@ -269,7 +269,10 @@ export interface OutboxStore {
  * messages are of one moment.
  */
 export interface Memory {
-  /** Commits may be lost, by damage that no power cut makes: what is recalled may not be what was kept last. */
+  /**
+   * Commits may be lost, by damage that no power cut makes: what is recalled may not be what was kept last. Damage is
+   * found by one start only: it has no part in this once something was committed after it.
+   */
   readonly damaged?: boolean;
   /** What was kept last under `key`: data of CBOR's types, not to be changed; undefined when there is none. */
   recall(key: string): unknown;

@@ -24,6 +24,8 @@ export function chooseVictim(sealed: readonly Segment[], segmentBytes: number): 
   let live = 0;
   let victim: Segment | undefined;
   let lowest = 0.5;
+  const damaged = sealed.find((segment) => segment.damaged && segment.live > 0 && !segment.broken);
+  if (damaged !== undefined) return damaged;
   sealed.forEach((segment, i) => {
     const cost = Math.max(segment.used, segmentBytes * smallest);
     space += cost;
@@ -90,7 +92,7 @@ export class Compaction {
 
   #moveSome(victim: Segment, written: number, moves: Move[]): void {
     // Version 1 has a shorter header, and is looked through whole as what is damaged is.
-    if (victim.version === 1) {
+    if (victim.version === 1 || victim.damaged) {
       this.#moveAll(victim, moves);
       return;
     }

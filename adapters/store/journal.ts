@@ -23,7 +23,7 @@ import { Compaction, moveBack } from './compaction.ts';
 import { Contents, type Medium, type Move, type Removal } from './contents.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from './files.ts';
 import { Flusher } from './flusher.ts';
-import { Manifest, type NewestSegment } from './manifest.ts';
+import { Manifest } from './manifest.ts';
 import { type JournalMetrics, noMetrics } from './metrics.ts';
 import { SegmentReader } from './reader.ts';
 import { wearRecord } from './record-types.ts';
@@ -74,10 +74,13 @@ export class Journal implements Adapter<Contents>, Medium {
   readonly contents: Contents;
   readonly wear: Wear;
   readonly metrics: JournalMetrics = noMetrics();
-  /** Bytes after which the next segment is begun. */
   readonly segmentBytes: number;
   /** Files in which damage was found when the journal was read. */
   damagedFiles: readonly string[] = [];
+  /** Commits may have been lost by damage. */
+  doubtful = false;
+  /** Files that the disk did not give: nothing in them counts once a group was written. */
+  #unreadable: readonly string[] = [];
   readonly #log: Log | undefined;
   readonly #store: SegmentFiles;
   readonly #manifest: Manifest;
@@ -113,9 +116,11 @@ export class Journal implements Adapter<Contents>, Medium {
   async read(): Promise<Contents> {
     const recovery = new Recovery(this.#store, this.#manifest, this.contents, this.#log);
     await recovery.read();
-    const { segments, findings, wear, damagedFiles } = recovery;
-    this.damagedFiles = damagedFiles;
-    this.wear.resume(wear);
+    const { segments, findings } = recovery;
+    this.damagedFiles = recovery.damagedFiles;
+    this.doubtful = recovery.doubtful;
+    this.#unreadable = recovery.unreadable;
+    this.wear.resume(recovery.wear);
     Object.assign(this.metrics, findings);
     for (const segment of segments) this.#segments.set(segment.number, segment);
     for (const { rows } of this.contents.all()) {
@@ -173,7 +178,7 @@ export class Journal implements Adapter<Contents>, Medium {
     try {
       await this.write();
       if (this.#current !== undefined) await this.#commit(true);
-      if (this.#current !== undefined) await this.#manifest.close(this.contents, newestOf(this.#current));
+      if (this.#current !== undefined) await this.#manifest.close(this.contents, this.#current);
     } finally {
       if (this.#current !== undefined) this.#store.closeQuietly(this.#current.file);
       this.#current = undefined;
@@ -297,16 +302,22 @@ export class Journal implements Adapter<Contents>, Medium {
       this.#flight = undefined;
       for (const segment of this.#sealed) segment.suspect = false;
     }
-    const older = this.#sealed.filter((segment) => !dead.includes(segment)).map(({ number }) => number);
-    await this.#manifest.cover(this.contents, newestOf(current), dead.length > 0 ? older : undefined);
+    const older = this.#sealed.filter((segment) => !dead.includes(segment));
+    await this.#manifest.cover(this.contents, current, older, dead.length > 0);
     for (const segment of dead) this.#release(segment);
+    for (const path of this.#unreadable) this.#store.putAside(path);
+    // What is damaged is to be found no more, not even after a power cut.
+    if (this.#unreadable.length > 0 || dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
+    this.#unreadable = [];
   }
 
   /** Segments that nobody needs once what was written is on the medium. */
   #dead(): readonly Segment[] {
     const dead: Segment[] = [];
     let before: Segment | undefined;
-    for (const segment of this.#sealed.slice(0, -1)) {
+    for (const segment of this.#sealed) {
+      // One that is damaged is no second copy of the counters.
+      if (segment === this.#sealed.at(-1) && !segment.damaged) break;
       // Its header tells where the records of the one before it end, as long as that is not cut off there.
       const needed = before !== undefined && !before.clean;
       if (segment.live === 0 && !needed && !segment.stuck) dead.push(segment);
@@ -317,7 +328,7 @@ export class Journal implements Adapter<Contents>, Medium {
 
   #release(segment: Segment): void {
     this.#reader.forget(segment);
-    segment.stuck = !this.#store.release(segment.path, segment.used >= this.segmentBytes);
+    segment.stuck = !this.#store.release(segment.path, segment.used >= this.segmentBytes && !segment.damaged);
     if (segment.stuck) return;
     this.#sealed = this.#sealed.filter((one) => one !== segment);
     this.#segments.delete(segment.number);
@@ -386,8 +397,4 @@ export class Journal implements Adapter<Contents>, Medium {
     metrics.flashed = this.wear.total;
     metrics.flashedToday = this.wear.today;
   }
-}
-
-function newestOf({ segment, file, synced }: Current): NewestSegment {
-  return { number: segment.number, settled: synced, length: () => file.size() };
 }

@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
 import type { Contents } from './contents.ts';
 import { DurableFile } from './durable.ts';
-import type { FileSystem } from './files.ts';
+import type { FileSystem, OpenFile } from './files.ts';
+import type { Segment } from './segment.ts';
 
 /** Numbers of a class: below `low` none is owed or in an entry, and from `end` on none was given out. */
 type ClassNumbers = readonly [name: number, low: number, end: number];
@@ -25,11 +26,11 @@ interface ManifestData {
   readonly classes: readonly ClassNumbers[];
 }
 
-/** What the journal has to say of its newest segment. */
-export interface NewestSegment {
-  readonly number: number;
-  readonly settled: number;
-  length(): number;
+/** The newest segment, its file, and how many bytes of it are on the medium. */
+interface NewestSegment {
+  readonly segment: Pick<Segment, 'number'>;
+  readonly file: Pick<OpenFile, 'size'>;
+  readonly synced: number;
 }
 
 /** Numbers that a class may give out before the file is written again, at least. */
@@ -73,27 +74,32 @@ export class Manifest {
   }
 
   /**
-   * Has the file name these segments, and allow for all numbers given out. `older` are the numbers of the other
-   * segments, or undefined when they are those it names.
+   * Has the file name the newest segment and the `older`, and allow for all numbers given out. `gone`: some that it
+   * names are going to go.
    */
-  async cover(contents: Contents, newest: NewestSegment, older: readonly number[] | undefined): Promise<void> {
+  async cover(
+    contents: Contents,
+    { segment, file, synced }: NewestSegment,
+    older: readonly Pick<Segment, 'number'>[],
+    gone: boolean,
+  ): Promise<void> {
     const numbers = classesIn(contents);
     const ends = new Map(this.classes.map(([name, , end]) => [name, end]));
     const covered = numbers.every(([name, , next]) => next <= (ends.get(name) ?? 0));
-    if (older === undefined && newest.number === this.newest && covered) return;
+    if (!gone && segment.number === this.newest && covered) return;
     const classes = numbers.map(([name, low, next]): ClassNumbers => {
       const used = next - (this.#given.get(name) ?? next);
       return [name, low, next + Math.max(LEAST_RESERVE, used)];
     });
-    const segments = [...(older ?? this.segments.filter((one) => one !== newest.number)), newest.number];
-    await this.#write({ segments, settled: newest.settled, length: newest.length(), classes });
+    const segments = [...older, segment].map(({ number }) => number);
+    await this.#write({ segments, settled: synced, length: file.size(), classes });
     this.#given = new Map(numbers.map(([name, , next]) => [name, next]));
   }
 
   /** The journal is closed: all numbers are known, and all of the newest segment is on the medium. */
-  async close(contents: Contents, newest: NewestSegment): Promise<void> {
-    if (this.#data === undefined || newest.number !== this.newest) return;
-    await this.#write({ ...this.#data, settled: newest.settled, classes: classesIn(contents) });
+  async close(contents: Contents, { segment, synced }: NewestSegment): Promise<void> {
+    if (this.#data === undefined || segment.number !== this.newest) return;
+    await this.#write({ ...this.#data, settled: synced, classes: classesIn(contents) });
   }
 
   /** The newest segment is going to be cut to that length; false when the file does not say so. */

@@ -5,6 +5,7 @@ import { findGroups } from './groups.ts';
 import { listSegments, type SegmentFile } from './listing.ts';
 import type { Manifest } from './manifest.ts';
 import { headLength, lengthAt } from './record.ts';
+import { stateSeries } from './record-types.ts';
 import { Replay } from './replay.ts';
 import { newSegment, type Segment } from './segment.ts';
 import type { SegmentFiles } from './segments.ts';
@@ -26,6 +27,10 @@ export class Recovery {
   readonly segments: Segment[] = [];
   /** Files in which damage was found. */
   readonly damagedFiles: string[] = [];
+  /** Commits may be lost: state is, or what no checkpoint after the damage tells of. */
+  doubtful = false;
+  /** Files that the disk did not give. */
+  readonly unreadable: string[] = [];
   /** All that is found is on the medium, or that there is nothing. */
   settled = true;
   readonly #files: SegmentFiles;
@@ -72,6 +77,7 @@ export class Recovery {
     const lost = this.#replay.settle(classes);
     // A segment goes by itself only when nothing lives in it.
     if (lost.size > 0 || newestMissing) this.#miss(missing);
+    this.doubtful = this.#replay.doubtful || [...lost.keys()].some(({ name }) => name === stateSeries);
     for (const [{ name }, entries] of lost) {
       if (typeof name === 'string') this.#log?.error('store.lost', { series: name, entries, files: this.damagedFiles });
     }
@@ -113,6 +119,7 @@ export class Recovery {
       bytes = this.#files.read(path);
     } catch (error) {
       this.findings.unreadable++;
+      this.unreadable.push(path);
       this.damagedFiles.push(path);
       this.#files.pass(number);
       this.#log?.error('store.unreadable', { file: path, error: String(error) });
@@ -152,7 +159,7 @@ export class Recovery {
       this.#files.remove(path);
       return;
     }
-    const segment: Segment = { ...newSegment(number, path, groups.version), used: groups.end };
+    const segment: Segment = { ...newSegment(number, path, groups.version), used: groups.end, damaged: damaged > 0 };
     this.segments.push(segment);
     // The older ones were on the medium, and mostly cut where they end, before the next was begun.
     if (!last) {

@@ -28,6 +28,8 @@ export interface Segment {
   suspect: boolean;
   /** What still lives in it cannot be moved: the disk did not give it, or it is damaged. */
   broken: boolean;
+  /** Damage was found in it when it was read: what lives in it is moved on at once, so that it is found only once. */
+  damaged: boolean;
   /** Nothing lives in it, and the disk did not let go of it. */
   stuck: boolean;
 }
@@ -48,7 +50,7 @@ const crcAt = 28;
 
 export function newSegment(number: number, path: string, version: 1 | 2 = 2): Segment {
   const seed = seedOf(number, version);
-  const flags = { clean: true, suspect: false, broken: false, stuck: false };
+  const flags = { clean: true, suspect: false, broken: false, damaged: false, stuck: false };
   return { number, path, version, seed, used: headerLength, live: 0, ...flags };
 }
 

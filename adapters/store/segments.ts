@@ -157,6 +157,7 @@ export class SegmentFiles {
   remove(path: string): boolean {
     try {
       this.#files.remove(path);
+      this.#renamed = true;
       return true;
     } catch (error) {
       this.#log?.warn('store.remove', { file: path, error: String(error) });
@@ -260,6 +261,7 @@ export class SegmentFiles {
     this.#log?.error('store.corrupt', { file: path, aside });
     try {
       this.#files.rename(path, aside);
+      this.#renamed = true;
     } catch (error) {
       this.#log?.warn('store.aside', { file: path, error: String(error) });
     }

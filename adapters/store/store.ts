@@ -68,7 +68,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
   const db = new Low<Contents>(journal, journal.contents);
   await db.read();
   const contents = db.data;
-  const damaged = journal.metrics.damaged + journal.metrics.unreadable > 0;
+  const damaged = journal.doubtful;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let spilling: ReturnType<typeof setImmediate> | undefined;
   let closing: Promise<void> | undefined;

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type Damage,
@@ -101,4 +102,43 @@ test('every number arrives or is in one gap message whichever segment is missing
       }
     }
   }
+});
+
+const wanted = process.env['VIGIE_RUNS'];
+/** A search that was asked for takes its time. */
+const bounds: fc.Parameters<unknown> =
+  wanted === undefined ? { numRuns: 150, interruptAfterTimeLimit: 60_000 } : { numRuns: Number(wanted) };
+
+const places = { segment: fc.nat(20), other: fc.nat(20), at: fc.nat() };
+const anyDamage: fc.Arbitrary<Damage> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('missing', 'empty', 'zeros', 'doubled'), ...places }),
+  fc.record({ kind: fc.constantFrom('flip', 'cut'), ...places }),
+  fc.record({ kind: fc.constantFrom('flip', 'cut'), ...places }),
+  fc.record({ kind: fc.constantFrom('swapped', 'copied'), ...places }),
+) as fc.Arbitrary<Damage>;
+
+test('every number arrives or is in one gap message whatever becomes of a segment and of the manifest', {
+  timeout: wanted === undefined ? 180_000 : 24 * 3_600_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 1 << 30 }),
+      fc.integer({ min: 5, max: 90 }),
+      fc.boolean(),
+      fc.array(fc.tuple(anyDamage, fc.constantFrom<Generations>('both', 'newest', 'older', 'newest damaged', 'none')), {
+        minLength: 6,
+        maxLength: 6,
+      }),
+      async (seed, rounds, stopped, damages) => {
+        const left = await talked(folder(), seed, rounds, stopped);
+        for (const [damage, generations] of damages) {
+          // Of the newest segment nothing else knows: only one of the two may be lost.
+          const known = !ofNewest(left.files, damage) || generations === 'both' || generations === 'newest';
+          const given = known ? generations : 'both';
+          expect([damage, given, await trouble(left, damage, given)]).toEqual([damage, given, []]);
+        }
+      },
+    ),
+    bounds,
+  );
 });

@@ -221,7 +221,17 @@ export async function talked(directory: string, seed: number, rounds: number, st
   run.store.memory.keep(() => [['first', 'x'.repeat(20)]]);
   let newest = '';
   let before = new Set<string>();
+  /** Messages that wait, and what those tell of that have arrived. */
+  const unsettled = (): Set<string> => {
+    const waiting = [...run.store.outbox.entries()].map((entry) => nameOf(entry.class, entry.seq));
+    return new Set(waiting.flatMap((name) => [name, ...receiver.toldBy(name)]));
+  };
+  const settledNames = (): Set<string> => {
+    const open = unsettled();
+    return new Set([...namesOf(receiver)].filter((name) => !open.has(name)));
+  };
   for (; round < rounds; round++) {
+    const earlier = settledNames();
     for (let n = any(3); n >= 0; n--) run.say(talk[any(talk.length)]!, any(40));
     if (any(3) === 0) run.store.records.put('trips', { id: `${any(9)}`, at: round, record: round });
     await run.commit();
@@ -231,16 +241,16 @@ export async function talked(directory: string, seed: number, rounds: number, st
     if (run.link.connected) run.acknowledge(any(4));
     await run.settle();
     const now = segmentsOf(filesIn(directory)).at(-1) ?? '';
-    if (now !== newest) before = namesOf(receiver);
+    if (now !== newest) before = earlier;
     newest = now;
   }
   const next = classes.map((_, priority) => run.store.outbox.nextSeq(priority));
-  const waiting = [...run.store.outbox.entries()].map((entry) => nameOf(entry.class, entry.seq));
-  const unacknowledged = new Set(waiting.flatMap((name) => [name, ...receiver.toldBy(name)]));
+  const unacknowledged = unsettled();
+  const settled = settledNames();
   if (stopped) await run.end();
   else run.outbox.close();
   const files = filesIn(directory);
-  if (segmentsOf(files).at(-1) !== newest) before = namesOf(receiver);
+  if (segmentsOf(files).at(-1) !== newest) before = settled;
   const recent = new Set([...unacknowledged, ...[...namesOf(receiver)].filter((name) => !before.has(name))]);
   return { files, receiver, next, unacknowledged, recent };
 }
