@@ -1,10 +1,11 @@
 /**
- * Runs every test, or those that the arguments name to the runner. Ends with a list of what this machine lacks, and the
- * line `N passed, N failed, N skipped`, taken from the runner's own result. A skipped test is a failure only with
- * TEST_ALL=1, which `.ci/run` sets.
+ * Runs every test, those that the arguments name to the runner, or after `related` those that load the files it names.
+ * Ends with a list of what this machine lacks, and the line `N passed, N failed, N skipped`, taken from the runner's own
+ * result. A skipped test is a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_TOTALS names a file in which
+ * several runs keep their counts, so that the last line of each is their sum so far.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,19 +29,21 @@ interface TestResult {
   readonly meta: { readonly absence?: string };
 }
 
+type Counts = readonly [passed: number, failed: number, skipped: number];
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-test-'));
 const report = join(scratch, 'result.json');
 
+const given = process.argv.slice(2);
 const run = spawnSync(
   process.execPath,
   [
     join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
+    ...(given[0] === 'related' ? ['related', '--run', ...given.slice(1)] : ['run', ...given]),
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,
-    ...process.argv.slice(2),
   ],
   { cwd: root, stdio: 'inherit' },
 );
@@ -72,7 +75,25 @@ function summarize({ numPassedTests, numFailedTests, testResults }: Result): voi
     console.error('with TEST_ALL=1 no test may be skipped');
     process.exitCode = 1;
   }
-  console.log(`${numPassedTests} passed, ${failed} failed, ${skipped.length} skipped`);
+  const counts: Counts = [numPassedTests, failed, skipped.length];
+  const totals = process.env['TEST_TOTALS'];
+  if (totals !== undefined) console.log(`${said(counts)} in this run`);
+  console.log(said(totals === undefined ? counts : addUp(totals, counts)));
+}
+
+/** Adds the counts of this run to those of the runs before it, which the file keeps, a run a line. */
+function addUp(file: string, [passed, failed, skipped]: Counts): Counts {
+  // Where skips are allowed, another run has the tests that this one had to skip.
+  const counted = process.env['TEST_ALL'] === '1' ? skipped : 0;
+  appendFileSync(file, `${passed} ${failed} ${counted}\n`);
+  const rows = readFileSync(file, 'utf8').trim().split('\n');
+  return rows
+    .map((row) => row.split(' ').map(Number) as unknown as Counts)
+    .reduce((sum, row) => [sum[0] + row[0], sum[1] + row[1], sum[2] + row[2]]);
+}
+
+function said([passed, failed, skipped]: Counts): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
 /** How many tests were skipped for each reason, the most frequent first. */

@@ -22,6 +22,11 @@ const files = {
     test('fails', () => expect(1).toBe(2));`,
   'broken.test.ts': `
     throw new Error('this file cannot be loaded');`,
+  'reading.test.ts': `
+    import { read } from './beside.ts';
+    test('reads', () => expect(read()).toBe(1));`,
+  'beside.ts': `
+    export const read = () => 1;`,
   'astray.test.ts': `
     test('leaves a promise behind', () => { void Promise.reject(new Error('nobody waits for this')); });`,
 };
@@ -34,10 +39,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function runTests(names: readonly (keyof typeof files)[], environment: Record<string, string> = {}) {
-  const { CI: _, TEST_ALL: __, ...inherited } = process.env;
+function runTests(names: readonly (keyof typeof files | 'related')[], environment: Record<string, string> = {}) {
+  const { CI: _, TEST_ALL: __, TEST_TOTALS: ___, ...inherited } = process.env;
   const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--root', folder, ...names], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...names, '--root', folder], {
     env: { ...env, ...environment },
     encoding: 'utf8',
   });
@@ -77,4 +82,25 @@ test('an error outside of all tests fails the run', () => {
   const { status, stderr } = runTests(['passing.test.ts', 'astray.test.ts']);
   expect(stderr).toContain('an error outside of all tests');
   expect(status).toBe(1);
+});
+
+test('after “related”, the files run that load the named one, and no others', () => {
+  const { status, lines } = runTests(['related', 'beside.ts']);
+  expect(lines.at(-1)).toBe('1 passed, 0 failed, 0 skipped');
+  expect(status).toBe(0);
+});
+
+test('runs that share a file of totals end with their sum, without skips that were allowed', () => {
+  const totals = { TEST_TOTALS: join(folder, 'totals') };
+  expect(runTests(['absent.test.ts'], totals).lines.slice(-2)).toEqual([
+    '1 passed, 0 failed, 3 skipped in this run',
+    '1 passed, 0 failed, 0 skipped',
+  ]);
+  expect(runTests(['failing.test.ts'], { ...totals, TEST_ALL: '1' }).lines.at(-1)).toBe(
+    '1 passed, 1 failed, 0 skipped',
+  );
+  expect(runTests(['passing.test.ts'], { ...totals, TEST_ALL: '1' }).lines.slice(-2)).toEqual([
+    '1 passed, 0 failed, 0 skipped in this run',
+    '2 passed, 1 failed, 0 skipped',
+  ]);
 });
