@@ -103,6 +103,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     log,
     ...(options.files === undefined ? {} : { files: options.files }),
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
+    agreed: () => clock.agreed(),
   });
   ends.unshift(() => store.close());
   const { trust } = options;

@@ -43,6 +43,7 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
   const store = await openStore(join(data, 'outbox'), {
     log,
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
+    agreed: () => clock.agreed(),
   });
   ends.unshift(() => store.close());
   const verifier = TrustStore.without(

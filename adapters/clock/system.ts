@@ -2,6 +2,7 @@ import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../agent/ports.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
+import { AgreedTime } from './agreed-time.ts';
 import { type ClockState, Discipline, type Machine } from './discipline.ts';
 
 /** setTimeout counts in 32 bits: a longer delay would fire at once. */
@@ -29,6 +30,7 @@ const machine: Machine = {
 /** The machine's own clock, set by the receiver where there is one (see discipline.ts). */
 export class SystemClock implements Clock {
   readonly #discipline: Discipline;
+  readonly #agreed: AgreedTime;
 
   constructor({ synchronised = () => Date.now() >= EARLIEST, stepped }: SystemClockOptions = {}) {
     this.#discipline = new Discipline(machine, {
@@ -36,6 +38,7 @@ export class SystemClock implements Clock {
       synchronised,
       ...(stepped === undefined ? {} : { stepped }),
     });
+    this.#agreed = new AgreedTime(machine, this.#discipline, synchronised);
   }
 
   /** UTC, whole milliseconds. */
@@ -63,6 +66,11 @@ export class SystemClock implements Clock {
    */
   discipline(time: number, received: number): void {
     this.#discipline.fix(time, received);
+  }
+
+  /** UTC milliseconds by which records may expire; undefined unless two sources agree on it or it has held for long. */
+  agreed(): number | undefined {
+    return this.#agreed.now();
   }
 
   /** Where the wall time is known from. */

@@ -9,7 +9,8 @@ import { isSeries, type RecordRules, ruleOf } from './retention.ts';
 
 export interface RecordsOptions {
   readonly rules: RecordRules;
-  readonly now: () => number | undefined;
+  /** The time by which records expire. */
+  readonly agreed: () => number | undefined;
   /** Something was put. */
   readonly changed: () => void;
 }
@@ -47,7 +48,7 @@ export function journalRecords(contents: Contents, journal: Journal, options: Re
     list: (name, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY) =>
       collections.get(name)?.list(from, to) ?? [],
     retire() {
-      const now = options.now();
+      const now = options.agreed();
       for (const one of collections.values()) metrics.retired += one.retire(now);
       // Files take up to twice what lives in them, beside some that are begun, moved or spare.
       const excess = metrics.live - Math.max(0, metrics.diskBound - 7 * journal.segmentBytes) / 2;

@@ -37,8 +37,8 @@ const day = 86_400_000;
 export const firstTime: number = Date.UTC(2020, 0, 1);
 
 /**
- * UTC milliseconds before which records are too old, down to {@link firstTime}; minus infinity while nobody knows
- * the time.
+ * UTC milliseconds before which records are too old, down to {@link firstTime}; minus infinity while no
+ * time is sure.
  */
 export function horizon(rule: RecordRule, now: number | undefined): number {
   return now === undefined ? Number.NEGATIVE_INFINITY : now - rule.days * day;

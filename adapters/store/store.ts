@@ -24,11 +24,13 @@ export interface StoreOptions {
   readonly diskBytes?: number;
   /** Bytes a day, in whole pages, after which series of records are no longer kept that day; 4 GiB. */
   readonly bytesPerDay?: number;
-  /**
-   * UTC milliseconds for the age of records, undefined while nobody knows the time: nothing is too old then. The
-   * system's clock unless given.
-   */
+  /** UTC milliseconds for what is written in a day, undefined while nobody knows the time; the system's clock. */
   readonly now?: () => number | undefined;
+  /**
+   * UTC milliseconds for the age of records: they go for good, so it must be a time that is sure. Undefined while there
+   * is none: nothing is too old then. Default: `now` where that is given, else none.
+   */
+  readonly agreed?: () => number | undefined;
 }
 
 export interface Store {
@@ -63,6 +65,7 @@ function systemTime(): number | undefined {
  */
 export async function openStore(directory: string, options: StoreOptions = {}): Promise<Store> {
   const now = options.now ?? systemTime;
+  const agreed = options.agreed ?? options.now ?? (() => undefined);
   const { log, settleWithin = 1000 } = options;
   const journal = new Journal(directory, { ...options, now });
   const db = new Low<Contents>(journal, journal.contents);
@@ -104,7 +107,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
 
   const outbox = outboxStore(contents, { commit, acknowledged }, journal.damagedFiles);
   const states = statesIn(journalKeeper(contents), log);
-  const records = journalRecords(contents, journal, { rules: options.records ?? {}, now, changed });
+  const records = journalRecords(contents, journal, { rules: options.records ?? {}, agreed, changed });
   contents.beforeGroup.push(
     () => records.retire(),
     () => states.look(),

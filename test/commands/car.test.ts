@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
+import { openStore } from '../../adapters/store/index.ts';
 import { startCar } from '../../commands/car.ts';
 import { loadVehicle } from '../../commands/vehicle.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -70,4 +71,31 @@ test('whose interface finds its port taken: no agent goes on in its records, not
   expect(clock.waiting.size).toBe(0);
   expect(existsSync(join(data, 'lock'))).toBe(false);
   expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('whose clock is 400 days ahead for one start keeps its records', async () => {
+  const now = Date.now();
+  const day = 86_400_000;
+  const records = await openStore(join(data, 'outbox'), { now: () => now });
+  for (const age of [0, 1, 30, 59]) records.records.put('trips', { id: `${age}`, at: now - age * day, record: age });
+  await records.close();
+  const ahead = vi.spyOn(Date, 'now').mockImplementation(() => now + 400 * day);
+  try {
+    const car = await startCar({
+      vin: 'VF3VGEBENCH000001',
+      vehicle: loadVehicle('bench'),
+      data,
+      sources: [],
+      mqtt: { url: 'mqtt://127.0.0.1:1' },
+      limit: 2 ** 20,
+      log: new MemoryLog(),
+      clock: new SystemClock(),
+    });
+    await car.stop();
+  } finally {
+    ahead.mockRestore();
+  }
+  const after = await openStore(join(data, 'outbox'), { now: () => now });
+  expect([...after.records.list('trips')].map(({ record }) => record)).toEqual([59, 30, 1, 0]);
+  await after.close();
 });
