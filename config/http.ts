@@ -29,6 +29,14 @@ const fleetUser = closed(
   'Somebody who works with fleets',
 );
 
+const userClient = closed(
+  {
+    clientId: line('Its `client_id` in the query'),
+    energy: choice(['object', 'list'], 'Form of `energy` in the status: `object` as published, `list` for old clients'),
+  },
+  'A client of the user side',
+);
+
 const user = closed(
   {
     issuer: line('`iss` of the tokens'),
@@ -37,6 +45,7 @@ const user = closed(
     keys: Type.Optional(listOf(file('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
     subjects: Type.Optional(listOf(line('`sub` of a token'), 1, 'Who may use this car; by default all of the issuer')),
     clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'One of them has to be in the query')),
+    clients: Type.Optional(listOf(userClient, 1, 'Clients that need another form of `energy`')),
   },
   'The user side (4.17.2), with bearer tokens; without it there is none',
 );
@@ -132,6 +141,7 @@ export interface UserConfiguration {
   readonly keys?: readonly string[];
   readonly subjects?: readonly string[];
   readonly clientIds?: readonly string[];
+  readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
 }
 
 /** What is told of the car itself. */
@@ -221,9 +231,12 @@ function checkAccess(input: HttpInput, host: string, findings: Findings): void {
       'add tls, or listen on 127.0.0.1',
     );
   }
-  const names = (fleet ?? []).map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = repeated((fleet ?? []).map(({ name }) => name));
   if (twice !== undefined) findings.error('/http/fleet', `two users are called ${twice}`, 'give each its own name');
+}
+
+function repeated(names: readonly string[]): string | undefined {
+  return names.find((name, index) => names.indexOf(name) !== index);
 }
 
 function readTls(input: NonNullable<HttpInput['tls']>, beside: (path: string) => string, findings: Findings) {
@@ -273,6 +286,7 @@ function readUser(
   if (input.subjects === undefined) {
     findings.warning('/http/user', 'everybody with a token of the issuer may use this car', 'name them under subjects');
   }
+  checkClients(input, findings);
   const remote = jwks !== undefined && /^\w+:\/\//.test(jwks);
   if (remote && !/^https:\/\/|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(jwks)) {
     findings.error('/http/user/jwks', 'over this address anybody on the way could sign tokens', 'write https://');
@@ -282,4 +296,17 @@ function readUser(
   const files = keys?.map((key) => beside(key));
   for (const [index, path] of (files ?? []).entries()) checkAwaited(`/http/user/keys/${index}`, path, findings);
   return { ...rest, ...(set === undefined ? {} : { jwks: set }), ...(files === undefined ? {} : { keys: files }) };
+}
+
+function checkClients({ clients = [], clientIds }: NonNullable<HttpInput['user']>, findings: Findings): void {
+  const ids = clients.map(({ clientId }) => clientId);
+  const twice = repeated(ids);
+  if (twice !== undefined) {
+    findings.error('/http/user/clients', `two clients have the clientId ${twice}`, 'give each client one entry');
+  }
+  for (const [index, id] of ids.entries()) {
+    if (clientIds?.includes(id) === false) {
+      findings.error(`/http/user/clients/${index}`, `clientIds does not let ${id} in`, 'add it to clientIds');
+    }
+  }
 }

@@ -10,6 +10,8 @@ export interface Caller {
   readonly expires?: number;
   /** Fleet side: ids of the fleets that the caller may see; undefined: all (user side, bench). */
   readonly fleets?: ReadonlySet<string>;
+  /** User side: form of Status.energy that the client reads; undefined: `object`, as published. */
+  readonly energy?: 'object' | 'list';
 }
 
 /** A request that was let in, was checked against its operation, and was taken apart. */

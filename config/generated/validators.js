@@ -3188,7 +3188,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate154;
-var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3487,10 +3487,10 @@ function validate198(data, { instancePath = "", parentData, parentDataProperty, 
 }
 validate198.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
 var pattern34 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate211(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate212(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate211.evaluated;
+  const evaluated0 = validate212.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3516,10 +3516,10 @@ function validate211(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate211.errors = vErrors;
+  validate212.errors = vErrors;
   return errors === 0;
 }
-validate211.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate212.evaluated = { "dynamicProps": false, "dynamicItems": false };
 function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4691,7 +4691,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               errors++;
             }
             for (const key14 in data72) {
-              if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds")) {
+              if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds" || key14 === "clients")) {
                 const err85 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                 if (vErrors === null) {
                   vErrors = [err85];
@@ -4737,106 +4737,90 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors = vErrors.length;
               }
             }
-          } else {
-            const err86 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err86];
-            } else {
-              vErrors.push(err86);
-            }
-            errors++;
-          }
-        }
-        if (data56.vehicle !== void 0) {
-          let data79 = data56.vehicle;
-          if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
-            for (const key15 in data79) {
-              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
-                const err87 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
-                if (vErrors === null) {
-                  vErrors = [err87];
-                } else {
-                  vErrors.push(err87);
-                }
-                errors++;
-              }
-            }
-            if (data79.id !== void 0) {
-              let data80 = data79.id;
-              if (typeof data80 === "string") {
-                if (!pattern33.test(data80)) {
-                  const err88 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
+            if (data72.clients !== void 0) {
+              let data79 = data72.clients;
+              if (Array.isArray(data79)) {
+                if (data79.length < 1) {
+                  const err86 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err88];
+                    vErrors = [err86];
                   } else {
-                    vErrors.push(err88);
+                    vErrors.push(err86);
                   }
                   errors++;
                 }
-              } else {
-                const err89 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err89];
-                } else {
-                  vErrors.push(err89);
-                }
-                errors++;
-              }
-            }
-            if (data79.motorization !== void 0) {
-              let data81 = data79.motorization;
-              if (typeof data81 !== "string") {
-                const err90 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err90];
-                } else {
-                  vErrors.push(err90);
-                }
-                errors++;
-              }
-              if (!(data81 === "Electric" || data81 === "Hybrid" || data81 === "Thermic" || data81 === "Hydrogen")) {
-                const err91 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
-                if (vErrors === null) {
-                  vErrors = [err91];
-                } else {
-                  vErrors.push(err91);
-                }
-                errors++;
-              }
-            }
-            if (data79.brand !== void 0) {
-              if (!validate155(data79.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data79, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data79.label !== void 0) {
-              if (!validate155(data79.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data79, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data79.pictures !== void 0) {
-              let data84 = data79.pictures;
-              if (Array.isArray(data84)) {
-                if (data84.length < 1) {
-                  const err92 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
-                  if (vErrors === null) {
-                    vErrors = [err92];
-                  } else {
-                    vErrors.push(err92);
-                  }
-                  errors++;
-                }
-                const len4 = data84.length;
+                const len4 = data79.length;
                 for (let i4 = 0; i4 < len4; i4++) {
-                  if (!validate191(data84[i4], { instancePath: instancePath + "/http/vehicle/pictures/" + i4, parentData: data84, parentDataProperty: i4, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
-                    errors = vErrors.length;
+                  let data80 = data79[i4];
+                  if (data80 && typeof data80 == "object" && !Array.isArray(data80)) {
+                    if (data80.clientId === void 0) {
+                      const err87 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                      if (vErrors === null) {
+                        vErrors = [err87];
+                      } else {
+                        vErrors.push(err87);
+                      }
+                      errors++;
+                    }
+                    if (data80.energy === void 0) {
+                      const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
+                      if (vErrors === null) {
+                        vErrors = [err88];
+                      } else {
+                        vErrors.push(err88);
+                      }
+                      errors++;
+                    }
+                    for (const key15 in data80) {
+                      if (!(key15 === "clientId" || key15 === "energy")) {
+                        const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
+                        if (vErrors === null) {
+                          vErrors = [err89];
+                        } else {
+                          vErrors.push(err89);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data80.clientId !== void 0) {
+                      if (!validate155(data80.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data80, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data80.energy !== void 0) {
+                      let data82 = data80.energy;
+                      if (typeof data82 !== "string") {
+                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                        if (vErrors === null) {
+                          vErrors = [err90];
+                        } else {
+                          vErrors.push(err90);
+                        }
+                        errors++;
+                      }
+                      if (!(data82 === "object" || data82 === "list")) {
+                        const err91 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        if (vErrors === null) {
+                          vErrors = [err91];
+                        } else {
+                          vErrors.push(err91);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err92 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
+                    if (vErrors === null) {
+                      vErrors = [err92];
+                    } else {
+                      vErrors.push(err92);
+                    }
+                    errors++;
                   }
                 }
               } else {
-                const err93 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                const err93 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
                   vErrors = [err93];
                 } else {
@@ -4845,40 +4829,22 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data79.callCenters !== void 0) {
-              let data86 = data79.callCenters;
-              if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
-                for (const key16 in data86) {
-                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
-                    const err94 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
-                    if (vErrors === null) {
-                      vErrors = [err94];
-                    } else {
-                      vErrors.push(err94);
-                    }
-                    errors++;
-                  }
-                }
-                if (data86.CL !== void 0) {
-                  if (!validate211(data86.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data86, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data86.BR !== void 0) {
-                  if (!validate211(data86.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data86, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data86.AR !== void 0) {
-                  if (!validate211(data86.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data86, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
-                    errors = vErrors.length;
-                  }
-                }
-              } else {
-                const err95 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+          } else {
+            const err94 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err94];
+            } else {
+              vErrors.push(err94);
+            }
+            errors++;
+          }
+        }
+        if (data56.vehicle !== void 0) {
+          let data83 = data56.vehicle;
+          if (data83 && typeof data83 == "object" && !Array.isArray(data83)) {
+            for (const key16 in data83) {
+              if (!(key16 === "id" || key16 === "motorization" || key16 === "brand" || key16 === "label" || key16 === "pictures" || key16 === "callCenters")) {
+                const err95 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
                 if (vErrors === null) {
                   vErrors = [err95];
                 } else {
@@ -4887,74 +4853,200 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
+            if (data83.id !== void 0) {
+              let data84 = data83.id;
+              if (typeof data84 === "string") {
+                if (!pattern33.test(data84)) {
+                  const err96 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err96];
+                  } else {
+                    vErrors.push(err96);
+                  }
+                  errors++;
+                }
+              } else {
+                const err97 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err97];
+                } else {
+                  vErrors.push(err97);
+                }
+                errors++;
+              }
+            }
+            if (data83.motorization !== void 0) {
+              let data85 = data83.motorization;
+              if (typeof data85 !== "string") {
+                const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err98];
+                } else {
+                  vErrors.push(err98);
+                }
+                errors++;
+              }
+              if (!(data85 === "Electric" || data85 === "Hybrid" || data85 === "Thermic" || data85 === "Hydrogen")) {
+                const err99 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
+                if (vErrors === null) {
+                  vErrors = [err99];
+                } else {
+                  vErrors.push(err99);
+                }
+                errors++;
+              }
+            }
+            if (data83.brand !== void 0) {
+              if (!validate155(data83.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data83, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data83.label !== void 0) {
+              if (!validate155(data83.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data83, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data83.pictures !== void 0) {
+              let data88 = data83.pictures;
+              if (Array.isArray(data88)) {
+                if (data88.length < 1) {
+                  const err100 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err100];
+                  } else {
+                    vErrors.push(err100);
+                  }
+                  errors++;
+                }
+                const len5 = data88.length;
+                for (let i5 = 0; i5 < len5; i5++) {
+                  if (!validate191(data88[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data88, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err101 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                if (vErrors === null) {
+                  vErrors = [err101];
+                } else {
+                  vErrors.push(err101);
+                }
+                errors++;
+              }
+            }
+            if (data83.callCenters !== void 0) {
+              let data90 = data83.callCenters;
+              if (data90 && typeof data90 == "object" && !Array.isArray(data90)) {
+                for (const key17 in data90) {
+                  if (!(key17 === "CL" || key17 === "BR" || key17 === "AR")) {
+                    const err102 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+                    if (vErrors === null) {
+                      vErrors = [err102];
+                    } else {
+                      vErrors.push(err102);
+                    }
+                    errors++;
+                  }
+                }
+                if (data90.CL !== void 0) {
+                  if (!validate212(data90.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data90, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data90.BR !== void 0) {
+                  if (!validate212(data90.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data90, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data90.AR !== void 0) {
+                  if (!validate212(data90.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data90, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err103 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                if (vErrors === null) {
+                  vErrors = [err103];
+                } else {
+                  vErrors.push(err103);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err96 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err104 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err96];
+              vErrors = [err104];
             } else {
-              vErrors.push(err96);
+              vErrors.push(err104);
             }
             errors++;
           }
         }
         if (data56.perDay !== void 0) {
-          let data90 = data56.perDay;
-          if (typeof data90 == "number") {
-            if (data90 > 1e9 || isNaN(data90)) {
-              const err97 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+          let data94 = data56.perDay;
+          if (typeof data94 == "number") {
+            if (data94 > 1e9 || isNaN(data94)) {
+              const err105 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
-                vErrors = [err97];
+                vErrors = [err105];
               } else {
-                vErrors.push(err97);
+                vErrors.push(err105);
               }
               errors++;
             }
-            if (data90 < 1 || isNaN(data90)) {
-              const err98 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+            if (data94 < 1 || isNaN(data94)) {
+              const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err98];
+                vErrors = [err106];
               } else {
-                vErrors.push(err98);
+                vErrors.push(err106);
               }
               errors++;
             }
           } else {
-            const err99 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
+            const err107 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err99];
+              vErrors = [err107];
             } else {
-              vErrors.push(err99);
+              vErrors.push(err107);
             }
             errors++;
           }
         }
         if (data56.perSecond !== void 0) {
-          let data91 = data56.perSecond;
-          if (typeof data91 == "number") {
-            if (data91 > 1e6 || isNaN(data91)) {
-              const err100 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+          let data95 = data56.perSecond;
+          if (typeof data95 == "number") {
+            if (data95 > 1e6 || isNaN(data95)) {
+              const err108 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
-                vErrors = [err100];
+                vErrors = [err108];
               } else {
-                vErrors.push(err100);
+                vErrors.push(err108);
               }
               errors++;
             }
-            if (data91 < 1 || isNaN(data91)) {
-              const err101 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+            if (data95 < 1 || isNaN(data95)) {
+              const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err101];
+                vErrors = [err109];
               } else {
-                vErrors.push(err101);
+                vErrors.push(err109);
               }
               errors++;
             }
           } else {
-            const err102 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err110 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err102];
+              vErrors = [err110];
             } else {
-              vErrors.push(err102);
+              vErrors.push(err110);
             }
             errors++;
           }
@@ -4966,114 +5058,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err103 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        const err111 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err103];
+          vErrors = [err111];
         } else {
-          vErrors.push(err103);
+          vErrors.push(err111);
         }
         errors++;
       }
     }
     if (data.callbacks !== void 0) {
-      let data93 = data.callbacks;
-      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
-        for (const key17 in data93) {
-          if (!(key17 === "networks" || key17 === "plain" || key17 === "ca" || key17 === "waiting" || key17 === "push")) {
-            const err104 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-            if (vErrors === null) {
-              vErrors = [err104];
-            } else {
-              vErrors.push(err104);
-            }
-            errors++;
-          }
-        }
-        if (data93.networks !== void 0) {
-          let data94 = data93.networks;
-          if (Array.isArray(data94)) {
-            if (data94.length < 0) {
-              const err105 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err105];
-              } else {
-                vErrors.push(err105);
-              }
-              errors++;
-            }
-            const len5 = data94.length;
-            for (let i5 = 0; i5 < len5; i5++) {
-              let data95 = data94[i5];
-              if (typeof data95 === "string") {
-                if (!pattern35.test(data95)) {
-                  const err106 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err106];
-                  } else {
-                    vErrors.push(err106);
-                  }
-                  errors++;
-                }
-              } else {
-                const err107 = { instancePath: instancePath + "/callbacks/networks/" + i5, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err107];
-                } else {
-                  vErrors.push(err107);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err108 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
-            if (vErrors === null) {
-              vErrors = [err108];
-            } else {
-              vErrors.push(err108);
-            }
-            errors++;
-          }
-        }
-        if (data93.plain !== void 0) {
-          if (typeof data93.plain !== "boolean") {
-            const err109 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
-            if (vErrors === null) {
-              vErrors = [err109];
-            } else {
-              vErrors.push(err109);
-            }
-            errors++;
-          }
-        }
-        if (data93.ca !== void 0) {
-          if (!validate155(data93.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data93, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data93.waiting !== void 0) {
-          let data98 = data93.waiting;
-          if (typeof data98 == "number") {
-            if (data98 > 2e4 || isNaN(data98)) {
-              const err110 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
-              if (vErrors === null) {
-                vErrors = [err110];
-              } else {
-                vErrors.push(err110);
-              }
-              errors++;
-            }
-            if (data98 < 100 || isNaN(data98)) {
-              const err111 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err111];
-              } else {
-                vErrors.push(err111);
-              }
-              errors++;
-            }
-          } else {
-            const err112 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+      let data97 = data.callbacks;
+      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
+        for (const key18 in data97) {
+          if (!(key18 === "networks" || key18 === "plain" || key18 === "ca" || key18 === "waiting" || key18 === "push")) {
+            const err112 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
               vErrors = [err112];
             } else {
@@ -5082,11 +5081,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data93.push !== void 0) {
-          let data99 = data93.push;
-          if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
-            if (data99.subject === void 0) {
-              const err113 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+        if (data97.networks !== void 0) {
+          let data98 = data97.networks;
+          if (Array.isArray(data98)) {
+            if (data98.length < 0) {
+              const err113 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err113];
               } else {
@@ -5094,188 +5093,180 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data99.publicKey === void 0) {
-              const err114 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
-              if (vErrors === null) {
-                vErrors = [err114];
-              } else {
-                vErrors.push(err114);
-              }
-              errors++;
-            }
-            if (data99.privateKeyFile === void 0) {
-              const err115 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
-              if (vErrors === null) {
-                vErrors = [err115];
-              } else {
-                vErrors.push(err115);
-              }
-              errors++;
-            }
-            for (const key18 in data99) {
-              if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
-                const err116 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-                if (vErrors === null) {
-                  vErrors = [err116];
-                } else {
-                  vErrors.push(err116);
-                }
-                errors++;
-              }
-            }
-            if (data99.subject !== void 0) {
-              let data100 = data99.subject;
-              if (typeof data100 === "string") {
-                if (!pattern36.test(data100)) {
-                  const err117 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+            const len6 = data98.length;
+            for (let i6 = 0; i6 < len6; i6++) {
+              let data99 = data98[i6];
+              if (typeof data99 === "string") {
+                if (!pattern35.test(data99)) {
+                  const err114 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
-                    vErrors = [err117];
+                    vErrors = [err114];
                   } else {
-                    vErrors.push(err117);
+                    vErrors.push(err114);
                   }
                   errors++;
                 }
               } else {
-                const err118 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                const err115 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err118];
+                  vErrors = [err115];
                 } else {
-                  vErrors.push(err118);
+                  vErrors.push(err115);
                 }
                 errors++;
               }
             }
-            if (data99.publicKey !== void 0) {
-              let data101 = data99.publicKey;
-              if (typeof data101 === "string") {
-                if (!pattern37.test(data101)) {
-                  const err119 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+          } else {
+            const err116 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err116];
+            } else {
+              vErrors.push(err116);
+            }
+            errors++;
+          }
+        }
+        if (data97.plain !== void 0) {
+          if (typeof data97.plain !== "boolean") {
+            const err117 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
+            if (vErrors === null) {
+              vErrors = [err117];
+            } else {
+              vErrors.push(err117);
+            }
+            errors++;
+          }
+        }
+        if (data97.ca !== void 0) {
+          if (!validate155(data97.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data97, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data97.waiting !== void 0) {
+          let data102 = data97.waiting;
+          if (typeof data102 == "number") {
+            if (data102 > 2e4 || isNaN(data102)) {
+              const err118 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+              if (vErrors === null) {
+                vErrors = [err118];
+              } else {
+                vErrors.push(err118);
+              }
+              errors++;
+            }
+            if (data102 < 100 || isNaN(data102)) {
+              const err119 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
+              if (vErrors === null) {
+                vErrors = [err119];
+              } else {
+                vErrors.push(err119);
+              }
+              errors++;
+            }
+          } else {
+            const err120 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err120];
+            } else {
+              vErrors.push(err120);
+            }
+            errors++;
+          }
+        }
+        if (data97.push !== void 0) {
+          let data103 = data97.push;
+          if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
+            if (data103.subject === void 0) {
+              const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err121];
+              } else {
+                vErrors.push(err121);
+              }
+              errors++;
+            }
+            if (data103.publicKey === void 0) {
+              const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err122];
+              } else {
+                vErrors.push(err122);
+              }
+              errors++;
+            }
+            if (data103.privateKeyFile === void 0) {
+              const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err123];
+              } else {
+                vErrors.push(err123);
+              }
+              errors++;
+            }
+            for (const key19 in data103) {
+              if (!(key19 === "subject" || key19 === "publicKey" || key19 === "privateKeyFile")) {
+                const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+                if (vErrors === null) {
+                  vErrors = [err124];
+                } else {
+                  vErrors.push(err124);
+                }
+                errors++;
+              }
+            }
+            if (data103.subject !== void 0) {
+              let data104 = data103.subject;
+              if (typeof data104 === "string") {
+                if (!pattern36.test(data104)) {
+                  const err125 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err119];
+                    vErrors = [err125];
                   } else {
-                    vErrors.push(err119);
+                    vErrors.push(err125);
                   }
                   errors++;
                 }
               } else {
-                const err120 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err126 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err120];
+                  vErrors = [err126];
                 } else {
-                  vErrors.push(err120);
+                  vErrors.push(err126);
                 }
                 errors++;
               }
             }
-            if (data99.privateKeyFile !== void 0) {
-              if (!validate155(data99.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data99, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data103.publicKey !== void 0) {
+              let data105 = data103.publicKey;
+              if (typeof data105 === "string") {
+                if (!pattern37.test(data105)) {
+                  const err127 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err127];
+                  } else {
+                    vErrors.push(err127);
+                  }
+                  errors++;
+                }
+              } else {
+                const err128 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err128];
+                } else {
+                  vErrors.push(err128);
+                }
+                errors++;
+              }
+            }
+            if (data103.privateKeyFile !== void 0) {
+              if (!validate155(data103.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data103, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err121];
-            } else {
-              vErrors.push(err121);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err122 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err122];
-        } else {
-          vErrors.push(err122);
-        }
-        errors++;
-      }
-    }
-    if (data.monitors !== void 0) {
-      let data103 = data.monitors;
-      if (!data103 || typeof data103 != "object") {
-        const err123 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
-        if (vErrors === null) {
-          vErrors = [err123];
-        } else {
-          vErrors.push(err123);
-        }
-        errors++;
-      }
-      if (Array.isArray(data103)) {
-        const len6 = data103.length;
-        for (let i6 = 0; i6 < len6; i6++) {
-          let data104 = data103[i6];
-          if (!(data104 && typeof data104 == "object" && !Array.isArray(data104))) {
-            const err124 = { instancePath: instancePath + "/monitors/" + i6, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err124];
-            } else {
-              vErrors.push(err124);
-            }
-            errors++;
-          }
-        }
-      }
-      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
-        if (data103.file === void 0) {
-          const err125 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err125];
-          } else {
-            vErrors.push(err125);
-          }
-          errors++;
-        }
-        for (const key19 in data103) {
-          if (!(key19 === "file")) {
-            const err126 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
-            if (vErrors === null) {
-              vErrors = [err126];
-            } else {
-              vErrors.push(err126);
-            }
-            errors++;
-          }
-        }
-        if (data103.file !== void 0) {
-          if (!validate155(data103.file, { instancePath: instancePath + "/monitors/file", parentData: data103, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
-            errors = vErrors.length;
-          }
-        }
-      }
-    }
-    if (data.timeZone !== void 0) {
-      let data106 = data.timeZone;
-      if (typeof data106 === "string") {
-        if (!pattern38.test(data106)) {
-          const err127 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
-          if (vErrors === null) {
-            vErrors = [err127];
-          } else {
-            vErrors.push(err127);
-          }
-          errors++;
-        }
-      } else {
-        const err128 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
-        if (vErrors === null) {
-          vErrors = [err128];
-        } else {
-          vErrors.push(err128);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data107 = data.log;
-      if (data107 && typeof data107 == "object" && !Array.isArray(data107)) {
-        for (const key20 in data107) {
-          if (!(key20 === "level")) {
-            const err129 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+            const err129 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err129];
             } else {
@@ -5284,43 +5275,144 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data107.level !== void 0) {
-          let data108 = data107.level;
-          if (typeof data108 !== "string") {
-            const err130 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+      } else {
+        const err130 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err130];
+        } else {
+          vErrors.push(err130);
+        }
+        errors++;
+      }
+    }
+    if (data.monitors !== void 0) {
+      let data107 = data.monitors;
+      if (!data107 || typeof data107 != "object") {
+        const err131 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
+        if (vErrors === null) {
+          vErrors = [err131];
+        } else {
+          vErrors.push(err131);
+        }
+        errors++;
+      }
+      if (Array.isArray(data107)) {
+        const len7 = data107.length;
+        for (let i7 = 0; i7 < len7; i7++) {
+          let data108 = data107[i7];
+          if (!(data108 && typeof data108 == "object" && !Array.isArray(data108))) {
+            const err132 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err130];
+              vErrors = [err132];
             } else {
-              vErrors.push(err130);
+              vErrors.push(err132);
             }
             errors++;
           }
-          if (!(data108 === "error" || data108 === "warn" || data108 === "info")) {
-            const err131 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
+        }
+      }
+      if (data107 && typeof data107 == "object" && !Array.isArray(data107)) {
+        if (data107.file === void 0) {
+          const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+          if (vErrors === null) {
+            vErrors = [err133];
+          } else {
+            vErrors.push(err133);
+          }
+          errors++;
+        }
+        for (const key20 in data107) {
+          if (!(key20 === "file")) {
+            const err134 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
-              vErrors = [err131];
+              vErrors = [err134];
             } else {
-              vErrors.push(err131);
+              vErrors.push(err134);
+            }
+            errors++;
+          }
+        }
+        if (data107.file !== void 0) {
+          if (!validate155(data107.file, { instancePath: instancePath + "/monitors/file", parentData: data107, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data110 = data.timeZone;
+      if (typeof data110 === "string") {
+        if (!pattern38.test(data110)) {
+          const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err135];
+          } else {
+            vErrors.push(err135);
+          }
+          errors++;
+        }
+      } else {
+        const err136 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err136];
+        } else {
+          vErrors.push(err136);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data111 = data.log;
+      if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+        for (const key21 in data111) {
+          if (!(key21 === "level")) {
+            const err137 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+            if (vErrors === null) {
+              vErrors = [err137];
+            } else {
+              vErrors.push(err137);
+            }
+            errors++;
+          }
+        }
+        if (data111.level !== void 0) {
+          let data112 = data111.level;
+          if (typeof data112 !== "string") {
+            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err138];
+            } else {
+              vErrors.push(err138);
+            }
+            errors++;
+          }
+          if (!(data112 === "error" || data112 === "warn" || data112 === "info")) {
+            const err139 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err139];
+            } else {
+              vErrors.push(err139);
             }
             errors++;
           }
         }
       } else {
-        const err132 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err140 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err132];
+          vErrors = [err140];
         } else {
-          vErrors.push(err132);
+          vErrors.push(err140);
         }
         errors++;
       }
     }
   } else {
-    const err133 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err141 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err133];
+      vErrors = [err141];
     } else {
-      vErrors.push(err133);
+      vErrors.push(err141);
     }
     errors++;
   }

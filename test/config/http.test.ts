@@ -20,6 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const fleet =
   "fleet: [{ name: operator, passwordFile: password, clientId: app, fleets: [f1], certificate: 'CN=fleet' }]";
 const user = 'user: { issuer: https://issuer.example, audience: vigie, jwks: jwks.json, subjects: [anna] }';
+const withClients = (clients: string, more = '') => user.replace(' }', `${more}, clients: [${clients}] }`);
 const tls = 'tls: { cert: cert.pem, key: key.pem, clientCa: ca.pem }';
 
 const load = (...members: string[]) => loadAs('needed', ...members);
@@ -80,6 +81,14 @@ test('on this machine it may do without TLS, at IPv6 too', () => {
   expect(load('listen: localhost:0', user).found).toEqual([]);
 });
 
+test('a client of the user side can have `energy: list`', () => {
+  for (const more of ['', ', clientIds: [old, new]']) {
+    const { http, found } = load('listen: localhost:1', withClients('{ clientId: old, energy: list }', more));
+    expect(found).toEqual([]);
+    expect(http?.user?.clients).toEqual([{ clientId: 'old', energy: 'list' }]);
+  }
+});
+
 describe('an error is', () => {
   test.each([
     ['to be open to the network without TLS', ['listen: 0.0.0.0:8080', user], /add tls, or listen on 127.0.0.1/],
@@ -101,6 +110,22 @@ describe('an error is', () => {
     ['keys over http', ['listen: localhost:1', user.replace('jwks.json', 'http://issuer.example/keys')], /https/],
     ['a further name with a port', ['listen: localhost:1', user, 'hosts: [car.local:8443]'], /without a port/],
     ['a member that is not known', ['listen: localhost:1', user, 'token: x'], /token/],
+    [
+      'an unknown form of energy',
+      ['listen: localhost:1', withClients('{ clientId: old, energy: array }')],
+      /energy.*one of object, list/,
+    ],
+    ['a client without an id', ['listen: localhost:1', withClients('{ energy: list }')], /"clientId" is missing/],
+    [
+      'one client twice',
+      ['listen: localhost:1', withClients('{ clientId: old, energy: list }, { clientId: old, energy: object }')],
+      /two clients have the clientId old/,
+    ],
+    [
+      'a client that is not let in',
+      ['listen: localhost:1', withClients('{ clientId: old, energy: list }', ', clientIds: [new]')],
+      /clientIds does not let old in.*add it to clientIds/,
+    ],
   ])('%s', (_, members, said) => {
     const { http, found } = load(...members);
     expect(found.filter((line) => line.startsWith('error'))).toEqual([expect.stringMatching(said)]);

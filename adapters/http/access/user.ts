@@ -17,6 +17,8 @@ export interface UserAccess {
   readonly subjects?: readonly string[];
   /** Values of the query's `client_id` that are taken; undefined: it does not matter. */
   readonly clientIds?: readonly string[];
+  /** Form of Status.energy that a client reads, by the query's `client_id`. */
+  readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
   /** False while the car does not know the time: then it cannot tell whether a token has expired. */
   readonly timeKnown?: () => boolean;
 }
@@ -72,7 +74,9 @@ export class UserGate implements Gate {
     const caller = await this.#recognise(token, presented);
     const lack = lackOf(operation.scopes, caller.scopes);
     if (lack !== undefined) throw new VigieError('request.forbidden', lack);
-    return caller;
+    const [clientId, ...others] = presented.clientIds;
+    const client = others.length > 0 ? undefined : this.#access.clients?.find((one) => one.clientId === clientId);
+    return client === undefined ? caller : { ...caller, energy: client.energy };
   }
 
   async #recognise(token: string, { remote, clientIds }: Presented): Promise<Checked['caller']> {

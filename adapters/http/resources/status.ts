@@ -5,6 +5,7 @@ import type { StatusContents } from '../../../protocol/schema/status.ts';
 import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found } from './context.ts';
+import { energyList, type WrittenEnergy } from './energy-list.ts';
 import { type Link, linksOf, linkTo, selfOf } from './links.ts';
 
 /** `GET …/vehicles/{vid}/status` */
@@ -27,6 +28,9 @@ export function statusOf(context: Context, self: Link): Members {
     const theft = linkTo(context, side === 'fleet' ? 'stolen.get' : 'status.get', { sid: contents.stolen.id });
     const _links = linksOf({ self: theft, vehicle: linkTo(context, 'vehicles.get') });
     written['stolen'] = { ...(written['stolen'] as Members), _links };
+  }
+  if (call.caller.energy === 'list' && written['energies'] !== undefined) {
+    written['energy'] = energyList(written['energies'] as WrittenEnergy[]);
   }
   return {
     _links: linksOf({

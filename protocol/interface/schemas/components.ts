@@ -22,6 +22,7 @@ export class Components {
     for (const child of [
       ...Object.values(schema.properties ?? {}),
       ...(schema.items === undefined ? [] : [schema.items]),
+      ...(schema.anyOf ?? []),
     ]) {
       this.add(child, side);
     }
@@ -55,12 +56,13 @@ export class Components {
   }
 
   #inline(schema: JsonSchema, side: Side): object {
-    const { properties, items, ...rest } = schema;
+    const { properties, items, anyOf, ...rest } = schema;
     const members = Object.entries(properties ?? {}).map(([name, member]) => [name, this.use(member, side)]);
     return {
       ...rest,
       ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
       ...(items === undefined ? {} : { items: this.use(items, side) }),
+      ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => this.use(one, side)) }),
     };
   }
 

@@ -17,6 +17,7 @@ export interface JsonSchema extends TSchema {
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, JsonSchema>>;

@@ -2,7 +2,7 @@ import { statusSchema } from '../../schema/status.ts';
 import type { Side } from '../operation.ts';
 import { derived } from './derive.ts';
 import { links } from './hal.ts';
-import { deprecated, extended, type JsonSchema, number, object, without } from './json.ts';
+import { array, dateTime, deprecated, extended, type JsonSchema, number, object, without } from './json.ts';
 import { position } from './position.ts';
 import { vin } from './records.ts';
 
@@ -32,7 +32,7 @@ export function status(side: Side): JsonSchema {
       ...common,
       _links: links('StatusLinks', ['vehicle']),
       preconditionning: deprecated(properties['preconditioning'] ?? {}),
-      energy: deprecated(energy(side, energies.items ?? {})),
+      energy: energyForms(energy(side, energies.items ?? {})),
     },
     ['_links'],
   );
@@ -102,6 +102,22 @@ export function energy(side: Side, schema: JsonSchema): JsonSchema {
     }),
   };
   return extended(schema, schema.title ?? '', { extension: extended(extension, extension.title ?? '', members) });
+}
+
+/** `energy` of the user side: one object as published, or the list that old clients read. */
+function energyForms(published: JsonSchema): JsonSchema {
+  const { type = {}, level = {}, autonomy = {}, extension = {} } = published.properties ?? {};
+  const { charging = {}, battery = {} } = extension.properties?.['electric']?.properties ?? {};
+  const entry = object(
+    'EnergyEntry',
+    { type, level, autonomy, updatedAt: dateTime('Time of these values.'), charging, battery },
+    { required: ['type', 'updatedAt'], description: 'One energy as old clients read it.' },
+  );
+  const list = array(
+    entry,
+    'One entry for each energy, only for clients that have `energy: list` in the configuration.',
+  );
+  return { anyOf: [published, list], description: 'Repeats `energies`.', deprecated: true };
 }
 
 function withCapacity(battery: JsonSchema): JsonSchema {

@@ -48,7 +48,8 @@ function compare(theirs: Published, ours: JsonSchema, path: string, walk: Walk):
     if (member === undefined) fault(name, 'is missing');
     else {
       if (required && ours.required?.includes(name) !== true) fault(name, 'is required there');
-      compare(schema, member, `${path}.${name}`, walk);
+      // Of several forms, the first is the published one.
+      compare(schema, member.anyOf?.[0] ?? member, `${path}.${name}`, walk);
     }
   }
 }

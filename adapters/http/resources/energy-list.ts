@@ -1,0 +1,27 @@
+/** Status.energy for old clients of the user side: a list with one entry for each energy. */
+import type { Members } from '../../../protocol/interface/json/writer.ts';
+
+/** The members of an entry of `energies` that the list repeats. */
+export interface WrittenEnergy {
+  readonly type: string;
+  readonly level?: number;
+  readonly autonomy?: number;
+  readonly updatedAt: string;
+  readonly extension?: { readonly electric?: { readonly charging?: Members; readonly battery?: Members } };
+}
+
+export type EnergyEntry = Pick<WrittenEnergy, 'type' | 'level' | 'autonomy' | 'updatedAt'> & {
+  readonly charging?: Members;
+  readonly battery?: Members;
+};
+
+export function energyList(energies: readonly WrittenEnergy[]): EnergyEntry[] {
+  return energies.map(({ type, level, autonomy, updatedAt, extension: { electric = {} } = {} }) => ({
+    type,
+    ...(level === undefined ? {} : { level }),
+    ...(autonomy === undefined ? {} : { autonomy }),
+    updatedAt,
+    ...(electric.charging === undefined ? {} : { charging: electric.charging }),
+    ...(electric.battery === undefined ? {} : { battery: electric.battery }),
+  }));
+}
