@@ -7,6 +7,7 @@ import { accept, operations } from './operations.ts';
 import { ownPaths, ownTag } from './own-paths.ts';
 import { refusalMeanings, refusalSchemas, refusalStatuses } from './refusal.ts';
 import { Components } from './schemas/components.ts';
+import { requestExamples } from './schemas/examples.ts';
 import type { JsonSchema } from './schemas/json.ts';
 
 /** Name of an operation for generated clients, e.g. `fleetStatusGet`. */
@@ -146,7 +147,7 @@ function paths(components: Components): Record<string, Record<string, object>> {
 }
 
 function described(operation: Operation, components: Components): object {
-  const { side, tag, summary, parameters, body, deprecated } = operation;
+  const { side, tag, summary, parameters, body, bodyName, deprecated } = operation;
   const answers = Object.entries(operation.answers).map(([status, one]) => [
     status,
     answer(operation, one, components),
@@ -163,9 +164,14 @@ function described(operation: Operation, components: Components): object {
     ...(deprecated === true ? { deprecated } : {}),
     security: security(operation),
     ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameter) }),
-    ...(body === undefined
+    ...(body === undefined || bodyName === undefined
       ? {}
-      : { requestBody: { required: true, content: { [JSON_MEDIA]: { schema: components.use(body, side) } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { [JSON_MEDIA]: { schema: components.use(body, side), examples: requestExamples[bodyName] } },
+          },
+        }),
     responses: Object.fromEntries([...answers, ...refused]),
   };
 }

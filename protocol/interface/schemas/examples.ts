@@ -1,0 +1,125 @@
+/** Bodies of requests that can be sent unchanged, for the document alone: a server does not load them. */
+import { type RemoteType, remoteTypes } from '../../schema/remote.ts';
+import type { RequestName, Side } from '../operation.ts';
+import { typesOf } from './delivery.ts';
+import { remoteMembers } from './remote.ts';
+
+/** Member `examples` of a media type. OpenAPI 3.1 §4.8.14. */
+export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
+
+/** A name that never resolves (RFC 2606 §2): whoever sends an example unchanged notifies nobody. */
+const TARGET = 'https://receiver.example/notifications';
+
+const triggerParam = {
+  triggers: [{ name: 'fast', data: { data: 'vehicle.kinetic.speed', op: 'greaterThan', value: ['130'] } }],
+  boolExp: 'fast',
+};
+const extendedEventParam = ['vehicle.position'];
+
+const remotes: Readonly<Record<RemoteType, { readonly summary: string; readonly body: object }>> = {
+  Doors: { summary: 'Lock the doors', body: { state: 'Locked' } },
+  Horn: { summary: 'Sound the horn', body: { state: 'Activated' } },
+  Lights: { summary: 'Flash the lights', body: { on: true } },
+  WakeUp: { summary: 'Wake the vehicle', body: { action: 'WakeUp' } },
+  ThermalPreconditioning: {
+    summary: 'Start air conditioning now',
+    body: { airConditioning: { immediate: true } },
+  },
+  ElectricBatteryChargingRequest: {
+    summary: 'Charge every weekday night',
+    body: {
+      schedule: {
+        programs: [
+          {
+            slot: 1,
+            enabled: true,
+            start: 'PT22H30M',
+            end: 'PT6H',
+            occurence: { day: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'] },
+          },
+        ],
+      },
+    },
+  },
+  Navigation: {
+    summary: 'Send a place to the navigation (longitude, latitude)',
+    body: { positions: [{ type: 'Point', coordinates: [2.2945, 48.8584] }] },
+  },
+  Immobilization: { summary: 'Prevent the next start of the engine', body: { activate: true } },
+  Stolen: { summary: 'Declare the vehicle stolen', body: { stolen: true } },
+};
+
+function remoteExamples(side: Side): Examples {
+  const types = typesOf(side, Object.keys(remotes)) as readonly RemoteType[];
+  return Object.fromEntries(
+    types.map((type) => {
+      const { summary, body } = remotes[type];
+      const member = remoteMembers[type];
+      return [member, { summary, value: { label: summary, [member]: body } }];
+    }),
+  );
+}
+
+/** At least one example of each body. */
+export const requestExamples: Readonly<Record<RequestName, Examples>> = {
+  fleetMonitor: {
+    speed: {
+      summary: 'Report a speed above 130 km/h with the position',
+      value: {
+        label: 'Above 130 km/h',
+        subscribeParam: {
+          refreshEvent: 600,
+          retryPolicy: { policy: 'Bounded', retryNumber: 3, retryDelay: 10 },
+          callback: {
+            webhook: {
+              target: TARGET,
+              name: 'Fleet events',
+              attributes: [{ type: 'Query', key: 'vin', value: '$vin' }],
+            },
+          },
+        },
+        extendedEventParam,
+        triggerParam,
+      },
+    },
+  },
+  userMonitor: {
+    speed: {
+      summary: 'Report a speed above 130 km/h with the position',
+      value: { label: 'Above 130 km/h', subscribeParam: { refreshEvent: 600 }, extendedEventParam, triggerParam },
+    },
+  },
+  fleetCallback: {
+    webhook: {
+      summary: 'Send the states of all kinds of commands to a webhook',
+      value: {
+        label: 'States of commands',
+        retryPolicy: { policy: 'Bounded', retryNumber: 3, retryDelay: 10 },
+        callback: { webhook: { target: TARGET, name: 'Fleet commands' } },
+        remoteTypes: [...remoteTypes],
+      },
+    },
+  },
+  userCallback: {
+    webhook: {
+      summary: 'Send events of monitors and states of commands to a webhook',
+      value: {
+        label: 'My server',
+        type: ['Monitor', 'Remote'],
+        callback: {
+          webhook: {
+            target: TARGET,
+            name: 'My server',
+            attributes: [{ type: 'Header', key: 'X-Callback', value: '$CallbackID' }],
+          },
+        },
+      },
+    },
+  },
+  fleetRemote: remoteExamples('fleet'),
+  userRemote: remoteExamples('user'),
+  statusSetter: {
+    resume: { summary: 'Resume', value: { status: 'Running' } },
+    pause: { summary: 'Pause', value: { status: 'Paused' } },
+  },
+};
