@@ -103,6 +103,9 @@ async function refusal(side: Side, monitor: object): Promise<string | undefined>
   const shown = await ask('GET', `${places[side]}/${body.monitorId}`);
   expect(shown.status).toBe(200);
   expect(car.agent.monitors.get(body.monitorId ?? '')?.status).toBe('Running');
+  // A user has at most five of a vehicle.
+  const removed = await ask('DELETE', `${places[side]}/${body.monitorId}`);
+  expect(removed.status).toBeLessThan(300);
   return undefined;
 }
 

@@ -11,6 +11,7 @@ import type { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { openDocument, openStore } from '../../adapters/store/index.ts';
 import type { OutboxStore } from '../../agent/ports.ts';
 import { type Car, startCar } from '../../commands/car.ts';
+import { beginRecords } from '../../commands/directory.ts';
 import type { InterfaceOptions } from '../../commands/interface.ts';
 import type { CarService } from '../../commands/service.ts';
 import { benchCar } from '../../commands/simulation.ts';
@@ -165,7 +166,9 @@ export class InterfaceBench {
 /** Lets another agent live the day; its records are in the folder then. */
 async function liveDay(data: string): Promise<void> {
   const log = new MemoryLog();
-  mkdirSync(join(data, 'outbox'), { recursive: true });
+  mkdirSync(data);
+  await beginRecords(data, log);
+  mkdirSync(join(data, 'outbox'));
   const boots = await openDocument(join(data, 'boot.json'), { boot: 0 }, { log });
   await boots.write({ boot: 1 });
   const store = await openStore(join(data, 'outbox'), { log, now: () => MIDNIGHT });
