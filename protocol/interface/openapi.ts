@@ -9,6 +9,7 @@ import { refusalMeanings, refusalSchemas, refusalStatuses } from './refusal.ts';
 import { Components } from './schemas/components.ts';
 import { requestExamples } from './schemas/examples.ts';
 import type { JsonSchema } from './schemas/json.ts';
+import { addNotifications, webhooks } from './webhooks.ts';
 
 /** Name of an operation for generated clients, e.g. `fleetStatusGet`. */
 export function operationIdOf({ id }: Operation): string {
@@ -24,6 +25,7 @@ export function openApi(): object {
     for (const { schema } of Object.values(answers)) if (schema !== undefined) components.add(schema, side);
   }
   for (const side of sides) components.add(refusalSchemas[side], side);
+  addNotifications(components);
   return {
     openapi: '3.1.0',
     info: {
@@ -36,6 +38,7 @@ export function openApi(): object {
     servers: [{ url: '/', description: 'The car that gave this document.' }],
     tags: tags(),
     paths: { ...paths(components), ...ownPaths },
+    webhooks: webhooks(components),
     components: {
       securitySchemes,
       headers,

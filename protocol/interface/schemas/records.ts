@@ -57,8 +57,8 @@ export function alarmDetails(side: Side): JsonSchema {
   return extended(base, 'AlarmDetails', { _links: links('AlarmLinks', ['vehicle']) }, ['_links']);
 }
 
-/** A fleet's alone. */
-export function theft(): JsonSchema {
-  const schema = placed(derived(theftSchema), 'fleet');
+/** Only the fleet side has it as a resource; notifications of both sides have it. */
+export function theft(side: Side = 'fleet'): JsonSchema {
+  const schema = placed(derived(theftSchema), side);
   return extended(schema, 'Stolen', { _links: links('StolenLinks', ['vehicle', 'waypoints']) }, ['_links']);
 }
