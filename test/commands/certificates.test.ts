@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { Authority, type Certificate } from '../rig/certificates.ts';
-import { describePeer } from '../rig/peers.ts';
 import { TlsAedesRig } from '../rig/tls-aedes.ts';
 
 const VIN = 'VF3WATCHEDCAR0001';
 
-describePeer('openssl', 'watch at a broker with TLS', () => {
+describe('watch at a broker with TLS', () => {
   let folder: string;
   let authority: Authority;
   let server: Certificate;

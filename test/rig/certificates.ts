@@ -1,7 +1,8 @@
-/** Certificates of a throw-away authority, made by openssl. */
-import { execFileSync } from 'node:child_process';
+/** Certificates and revocation lists of a throw-away authority (RFC 5280), with keys on the curve P-256. */
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bits, der, explicit, integer, octets, oid, sequence, set, utcTime, utf8, yes } from './der.ts';
 
 export interface Certificate {
   readonly certFile: string;
@@ -10,15 +11,23 @@ export interface Certificate {
   readonly key: Uint8Array;
 }
 
+const SECOND = 1000;
+const DAY = 86_400 * SECOND;
+const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
+/** basicConstraints: an authority. */
+const isAuthority = sequence(oid('2.5.29.19'), yes, octets(sequence(yes)));
+
 export class Authority {
   readonly #folder: string;
   readonly #name: string;
+  readonly #key: KeyObject;
 
   /** Makes the authority's own certificate in `folder`. */
   constructor(folder: string, name = 'ca') {
     this.#folder = folder;
     this.#name = name;
-    openssl('req', '-x509', ...newKey(this.#path('key')), '-out', this.certFile, '-days', '2', '-subj', `/CN=${name}`);
+    this.#key = newKey(this.#path('key'));
+    writeFileSync(this.certFile, this.#certify(name, this.#key, 2, isAuthority));
   }
 
   get certFile(): string {
@@ -35,32 +44,48 @@ export class Authority {
    */
   issue(commonName: string, days = 2, names: readonly string[] = []): Certificate {
     const base = join(this.#folder, `${this.#name}-${commonName}`);
-    const [certFile, keyFile, request, extensions] = [`${base}.pem`, `${base}.key`, `${base}.csr`, `${base}.ext`];
-    const subjects = ['IP:127.0.0.1', ...names.map((name) => `DNS:${name}`)];
-    writeFileSync(extensions, `subjectAltName=${subjects.join(',')}\n`);
-    openssl('req', ...newKey(keyFile), '-out', request, '-subj', `/CN=${commonName}`);
-    const signer = ['-CA', this.certFile, '-CAkey', this.#path('key'), '-CAcreateserial'];
-    openssl('x509', '-req', '-in', request, ...signer, '-out', certFile, '-days', String(days), '-extfile', extensions);
+    const [certFile, keyFile] = [`${base}.pem`, `${base}.key`];
+    const hosts = names.map((name) => der(0x82, Buffer.from(name)));
+    const subjects = sequence(der(0x87, Uint8Array.of(127, 0, 0, 1)), ...hosts);
+    const key = newKey(keyFile);
+    writeFileSync(certFile, this.#certify(commonName, key, days, sequence(oid('2.5.29.17'), octets(subjects))));
     return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
   }
 
   /** A revocation list of this authority, for a day, that names these certificates. */
   revoke(...certificates: readonly Certificate[]): Uint8Array {
-    const [index, settings, list] = ['index', 'crl.conf', 'crl'].map((extension) => this.#path(extension)) as [
-      string,
-      string,
-      string,
-    ];
-    // The columns of openssl-ca(1): revoked, expires, since when, serial number, file, name.
-    const lines = certificates.map(({ certFile }) => {
-      const serial = openssl('x509', '-in', certFile, '-noout', '-serial').trim().replace('serial=', '');
-      return `R\t491231235959Z\t240101000000Z\t${serial}\tunknown\t/CN=revoked\n`;
+    const now = Date.now();
+    const revoked = certificates.map(({ cert }) => {
+      const serial = integer(Buffer.from(new X509Certificate(cert).serialNumber, 'hex'));
+      return sequence(serial, utcTime(now - DAY));
     });
-    writeFileSync(index, lines.join(''));
-    writeFileSync(settings, `[ca]\ndefault_ca = own\n[own]\ndatabase = ${index}\ndefault_md = sha256\n`);
-    const signer = ['-cert', this.certFile, '-keyfile', this.#path('key')];
-    openssl('ca', '-gencrl', '-config', settings, ...signer, '-crldays', '1', '-out', list);
-    return readFileSync(list);
+    const list = sequence(
+      ecdsaWithSha256,
+      nameOf(this.#name),
+      utcTime(now - SECOND),
+      utcTime(now + DAY),
+      ...(revoked.length === 0 ? [] : [sequence(...revoked)]),
+    );
+    return Buffer.from(pem('X509 CRL', this.#signed(list)));
+  }
+
+  #certify(commonName: string, key: KeyObject, days: number, extension: Uint8Array): string {
+    const now = Date.now();
+    const certificate = sequence(
+      explicit(0, integer(Uint8Array.of(2))),
+      integer(Uint8Array.of(1, ...randomBytes(15))),
+      ecdsaWithSha256,
+      nameOf(this.#name),
+      sequence(utcTime(now - DAY), utcTime(now + days * DAY - SECOND)),
+      nameOf(commonName),
+      createPublicKey(key).export({ type: 'spki', format: 'der' }),
+      explicit(3, sequence(extension)),
+    );
+    return pem('CERTIFICATE', this.#signed(certificate));
+  }
+
+  #signed(content: Uint8Array): Uint8Array {
+    return sequence(content, ecdsaWithSha256, bits(sign('sha256', content, this.#key)));
   }
 
   #path(extension: string): string {
@@ -68,10 +93,21 @@ export class Authority {
   }
 }
 
-function newKey(file: string): readonly string[] {
-  return ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file];
+/** CN=… */
+function nameOf(commonName: string): Uint8Array {
+  return sequence(set(sequence(oid('2.5.4.3'), utf8(commonName))));
 }
 
-function openssl(...parameters: readonly string[]): string {
-  return execFileSync('openssl', parameters, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+/** A new private key, which is written to the file. */
+function newKey(file: string): KeyObject {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  return privateKey;
+}
+
+function pem(label: string, bytes: Uint8Array): string {
+  const lines = Buffer.from(bytes)
+    .toString('base64')
+    .replaceAll(/.{1,64}/g, '$&\n');
+  return `-----BEGIN ${label}-----\n${lines}-----END ${label}-----\n`;
 }

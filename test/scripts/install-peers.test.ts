@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,13 +18,31 @@ describe('scripts/install-peers.sh', () => {
     symlinkSync(findPeer('id') ?? '', join(folder, 'id'));
     // Without apt-get on the path there is nothing to install with, whoever runs it.
     expect(run(folder)).toMatch(
-      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc python3 systemd \(.*\)\n$/,
+      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc python3 systemd openssl bsdutils \(.*\)\n$/,
     );
     rmSync(folder, { recursive: true });
   });
 
-  const peers = ['mosquitto', 'mosquitto_pub', 'candump', 'gpsd', 'nats-server', 'rabbitmq-server', 'strace'];
-  peers.push('socat', 'gcc', 'python3', 'systemd-analyze');
+  const peers = [...readFileSync(script, 'utf8').matchAll(/([a-z_0-9-]+):[a-z0-9-]+(?=[ ;])/g)].map(
+    ([, peer = '']) => peer,
+  );
+
+  it('knows every program that tests ask for', () => {
+    const folder = fileURLToPath(new URL('..', import.meta.url));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.test.ts'),
+    );
+    const asked = files.flatMap((name) => {
+      const calls = readFileSync(join(folder, name), 'utf8').matchAll(/^describePeers?\((?:\[([^\]]+)\]|([^,]+)),/gm);
+      return [...calls].flatMap(([, several, one]) =>
+        (several ?? one ?? '').split(',').map((word) => word.trim().slice(1, -1)),
+      );
+    });
+    expect(asked.length).toBeGreaterThan(20);
+    for (const peer of ['mosquitto', 'socat', 'strace', 'gcc']) expect(asked).toContain(peer);
+    expect(asked.filter((peer) => !peers.includes(peer))).toEqual([]);
+  });
+
   const absent = peers.filter((peer) => findPeer(peer) === undefined);
   it.skipIf(absent.length > 0)(
     `says and does nothing when all is there (absent: ${absent.join(', ') || 'none'})`,
