@@ -16,6 +16,7 @@ export class RecordBytes {
   /** Where the next record begins. */
   at = 0;
   readonly #stream: DataStream;
+  #joined = new Uint8Array(0);
 
   constructor(stream: DataStream) {
     this.#stream = stream;
@@ -33,21 +34,25 @@ export class RecordBytes {
   /** Puts the next bytes behind what is left; false when there are none. */
   async more(): Promise<boolean> {
     const { left } = this;
-    // The stream uses its memory again.
-    const rest = left === 0 ? undefined : this.bytes.slice(this.at);
+    // The stream uses its memory again, and so does this.
+    this.#reserve(left);
+    this.#joined.set(this.bytes.subarray(this.at));
     const next = await this.#stream.next();
-    if (next === undefined) {
-      if (rest !== undefined) this.#set(rest);
-      return false;
-    }
-    if (rest === undefined) this.#set(next);
+    if (left === 0 && next !== undefined) this.#set(next);
     else {
-      const joined = new Uint8Array(left + next.length);
-      joined.set(rest);
-      joined.set(next, left);
-      this.#set(joined);
+      const size = left + (next?.length ?? 0);
+      this.#reserve(size);
+      if (next !== undefined) this.#joined.set(next, left);
+      this.#set(this.#joined.subarray(0, size));
     }
-    return true;
+    return next !== undefined;
+  }
+
+  #reserve(size: number): void {
+    if (this.#joined.length >= size) return;
+    const larger = new Uint8Array(size);
+    larger.set(this.#joined);
+    this.#joined = larger;
   }
 
   #set(bytes: Uint8Array): void {

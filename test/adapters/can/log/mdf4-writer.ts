@@ -244,7 +244,9 @@ function sortedGroups(frames: readonly Frame[], options: Mdf4): Block[] {
   const groups = new Map<string, Frame[]>();
   for (const frame of frames) {
     const name = `${kindOf(frame)} ${frame.bus}`;
-    groups.set(name, [...(groups.get(name) ?? []), frame]);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [frame]);
+    else group.push(frame);
   }
   return [...groups.values()].map((members) => {
     const kind = kindOf(members[0] as Frame);

@@ -1,0 +1,86 @@
+/** Memory does not grow with the file: a program that reads a large one needs hardly more than for a small one. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test } from 'vitest';
+import { pcap, pcapng } from './capture-writers.ts';
+import type { Frame } from './frames.ts';
+import { type Mdf4, mdf4, start } from './mdf4-writer.ts';
+import { table } from './sqlite-writer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-memory-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const MEGABYTE = 1024 * 1024;
+/** Large enough that what the program itself takes is taken. */
+const SMALL = 16 * MEGABYTE;
+const LARGE = 128 * MEGABYTE;
+/** What a collection that came later may leave. */
+const ALLOWED = 40 * MEGABYTE;
+
+const frames: Frame[] = Array.from({ length: 2_000 }, (_, i) => ({
+  at: start + i,
+  id: 0x100 + (i % 500),
+  bus: `can${i % 2}`,
+  flags: 0,
+  length: 8,
+  data: i.toString(16).padStart(16, '0'),
+}));
+const capture = { linkType: 227, little: true, nano: false } as const;
+const unfinished: Mdf4 = {
+  sorted: false,
+  bytes: 'records',
+  time: 'float',
+  ide: 'bit',
+  packing: 'plain',
+  unfinished: 0x65,
+};
+
+/** A file whose bytes from `body` on are repeated until it is large. */
+function repeated(name: string, file: Buffer, body: number, size: number): string {
+  const path = join(folder, name);
+  const part = file.subarray(body);
+  writeFileSync(path, file);
+  for (let at = file.length; at < size; at += part.length) appendFileSync(path, part);
+  return path;
+}
+
+function databaseOf(name: string, rows: number): string {
+  const path = join(folder, name);
+  const made = new DatabaseSync(path);
+  made.exec(`${table}; WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${rows})
+    INSERT INTO messages SELECT i / 1000.0, i % 2048, 0, 0, 0, 64, zeroblob(64) FROM r`);
+  made.close();
+  return path;
+}
+
+/** The largest memory of a program that reads a log, bytes, and the frames that it read. */
+function peakOf(path: string): { readonly memory: number; readonly frames: number } {
+  const program = `
+    const { openLog } = await import(${JSON.stringify(new URL('../../../../adapters/can/log/index.ts', import.meta.url).href)});
+    const log = await openLog(${JSON.stringify(path)});
+    for await (const _ of log.batches());
+    await log.close();
+    console.log(JSON.stringify({ memory: process.resourceUsage().maxRSS * 1024, frames: log.frames }));`;
+  // The young generation is as large as it ever gets from the beginning.
+  const options = ['--max-semi-space-size=4', '--input-type=module', '-e', program];
+  return JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' }));
+}
+
+const body = mdf4(frames, unfinished);
+const records = body.lastIndexOf('##DT') + 24;
+const section = pcapng(frames, capture);
+
+test.each([
+  ['pcap', (size: number) => repeated(`${size}.pcap`, pcap(frames, capture), 24, size)],
+  ['pcapng', (size: number) => repeated(`${size}.pcapng`, section, 0, size)],
+  ['MDF4', (size: number) => repeated(`${size}.mf4`, body, records, size)],
+  ['SQLite', (size: number) => databaseOf(`${size}.db`, Math.ceil(size / 90))],
+])('%s', (_, write) => {
+  const small = peakOf(write(SMALL));
+  const large = peakOf(write(LARGE));
+  expect(large.frames).toBeGreaterThan(7 * small.frames);
+  expect(large.memory - small.memory).toBeLessThan(ALLOWED);
+});
