@@ -19,6 +19,7 @@ export class UnpackedInput implements ByteInput {
   broken: string | undefined;
   readonly #packing: Packing;
   readonly #packed: ByteInput;
+  readonly #anyRatio: number;
   readonly #unpacked: Uint8Array[] = [];
   #stream: zlib.Gunzip;
   /** Packed bytes that were read and not yet unpacked. */
@@ -31,9 +32,16 @@ export class UnpackedInput implements ByteInput {
 
   /**
    * @param begun bytes already read from `packed`
+   * @param anyRatio bytes up to which it does not matter how many times the packed ones they are
    * @throws VigieError `input.malformed` where this Node cannot unpack it
    */
-  constructor(packing: Packing, packed: ByteInput, begun: Uint8Array = new Uint8Array(0)) {
+  constructor(
+    packing: Packing,
+    packed: ByteInput,
+    begun: Uint8Array = new Uint8Array(0),
+    anyRatio: number = ANY_RATIO,
+  ) {
+    this.#anyRatio = anyRatio;
     this.#packing = packing;
     this.#packed = packed;
     this.#rest = begun;
@@ -135,7 +143,7 @@ export class UnpackedInput implements ByteInput {
 
   #bound(): void {
     const ratio = this.#given / Math.max(1, this.#fed);
-    if (this.#given <= LARGEST && (this.#given <= ANY_RATIO || ratio <= LARGEST_RATIO)) return;
+    if (this.#given <= LARGEST && (this.#given <= this.#anyRatio || ratio <= LARGEST_RATIO)) return;
     this.broken =
       this.#given > LARGEST
         ? `they unpack to more than ${LARGEST / 1024 ** 3} GiB`
