@@ -1,9 +1,10 @@
 /**
- * Our log reader, and what a script would do, as programs of contest.ts. Arguments: `vigie`, `readline` or `values`,
+ * Our log reader, and what a script would do, as programs of contest.ts. Arguments: `vigie`, `readline`, `rows` or `values`,
  * the log, and for `values` the network description.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { SQLOutputValue } from 'node:sqlite';
 import { DbcDecoder, REPEATED, type Readings } from '../../adapters/can/dbc/index.ts';
 import { openLog } from '../../adapters/can/log/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
@@ -88,6 +89,16 @@ async function changes(): Promise<number> {
   return changes.count;
 }
 
+/** Iterates the rows of a database of python-can, and makes nothing of them. */
+async function readRows(take: (row: readonly SQLOutputValue[]) => void): Promise<void> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(file, { readOnly: true });
+  const statement = database.prepare('SELECT ts, arbitration_id, extended, remote, error, dlc, data FROM messages');
+  statement.setReturnArrays(true);
+  for (const row of statement.iterate()) take(row as unknown as SQLOutputValue[]);
+  database.close();
+}
+
 let kept = 0;
 const ways: Readonly<Record<string, Work>> = {
   vigie: {
@@ -114,6 +125,28 @@ const ways: Readonly<Record<string, Work>> = {
     round: () =>
       readLines((micros) => {
         kept = micros;
+      }),
+  },
+  rows: {
+    check: async () => {
+      const digest = new Digest();
+      let place = 0;
+      await readRows((row) => {
+        const [seconds, id, extended, , , , data] = row;
+        const bytes = data as Uint8Array;
+        digest.add(place, 0, Math.round(Number(seconds) * 1e6));
+        digest.add(place, 1, (Number(id) | (extended === 1 ? EXTENDED : 0)) >>> 0);
+        digest.add(place, 2, bytes.length);
+        bytes.forEach((byte, i) => {
+          digest.add(place, 3 + i, byte);
+        });
+        place++;
+      });
+      return digest.toString();
+    },
+    round: () =>
+      readRows((row) => {
+        kept = row[0] as number;
       }),
   },
   values: {

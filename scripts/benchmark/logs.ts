@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 import { type Contestant, cells, contest, disagreeing, median, ratioTo, type Standing } from './contest.ts';
+import { otherFormats } from './log-formats.ts';
 import { benchNetwork, readNetwork, writeTables } from './network.ts';
 import { compile, type Found, pythonCan, pythonReader } from './reference.ts';
 import type { Section, Size, Table, Target } from './section.ts';
@@ -17,11 +18,16 @@ looks at every character and reports lines that are none; so does the C hand sca
     const network = readNetwork(benchNetwork);
     const log = join(scratch, 'drive.log');
     const tables = join(scratch, 'logs.tables');
-    writeCandump(makeTraffic(network, size.frames, 'drive'), log, 'body');
+    const traffic = makeTraffic(network, size.frames, 'drive');
+    writeCandump(traffic, log, 'body');
     writeTables(network, tables);
     const program = await bundle('logs-program.ts', scratch);
     const reference = compile('candump', scratch);
-    return [await frames(program, reference, log, size), await values(program, reference, log, tables, size)];
+    return [
+      await frames(program, reference, log, size),
+      await values(program, reference, log, tables, size),
+      await otherFormats(program, traffic, size, scratch),
+    ];
   },
 };
 

@@ -1,4 +1,4 @@
-"""Reads a candump log with python-can; answers the requests of contest.ts, or with `once` reads it and ends."""
+"""Reads a log with python-can; answers the requests of contest.ts, or with `once` reads it and ends."""
 import struct
 import sys
 import time
@@ -8,7 +8,7 @@ import can
 
 def read(name):
     count = 0
-    for _ in can.CanutilsLogReader(name):
+    for _ in can.LogReader(name):
         count += 1
     return count
 
@@ -27,7 +27,7 @@ class Digest:
 
 def check(name):
     digest = Digest()
-    for place, message in enumerate(can.CanutilsLogReader(name)):
+    for place, message in enumerate(can.LogReader(name)):
         digest.add(place, 0, round(message.timestamp * 1e6))
         digest.add(place, 1, message.arbitration_id | (0x80000000 if message.is_extended_id else 0))
         digest.add(place, 2, message.dlc)
