@@ -88,7 +88,7 @@ export class Recovery {
     for (const number of segments) {
       const path = this.#files.path(number);
       this.findings.damaged++;
-      this.damagedFiles.push(path);
+      if (!this.damagedFiles.includes(path)) this.damagedFiles.push(path);
       this.#log?.error('store.missing', { file: path });
     }
   }

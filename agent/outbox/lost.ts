@@ -29,14 +29,22 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
 }
 
 /**
+ * Where the note of what a waiting gap message tells was lost, the message still says it. To be called before anything is
+ * queued: a message that was given up may be found again on the disk, and must not arrive as well.
+ */
+export function readGaps(store: OutboxStore, gaps: Gaps, log: Log): void {
+  const waiting = [...store.entries()].filter(({ kind }) => kind === 'gap');
+  const unknown = waiting.filter((entry) => !gaps.tells(entry.seq) && !gaps.has(entry));
+  // What is noted is older than these messages, which tell all that was untold when they were made.
+  if (unknown.length > 0) gaps.take();
+  for (const { class: priority, seq } of unknown) readGap(priority, seq, store, gaps, log);
+}
+
+/**
  * Notes in `gaps` every number that the store owes and that is not noted there, and says in the log which they are.
  * True when there are any.
  */
 export function findLost(store: OutboxStore, gaps: Gaps, log: Log): boolean {
-  // What a gap message tells is known from the message where the note of it was lost.
-  for (const { class: priority, seq, kind } of store.entries()) {
-    if (kind === 'gap' && !gaps.tells(seq)) readGap(priority, seq, store, gaps, log);
-  }
   let found = false;
   for (const owed of store.owed()) {
     const lost = gaps.lose(owed);

@@ -11,7 +11,7 @@ import {
 import { upTopic } from '../../protocol/topics.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { Gaps } from './gaps.ts';
-import { findLost, recallGaps } from './lost.ts';
+import { findLost, readGaps, recallGaps } from './lost.ts';
 import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
@@ -71,6 +71,7 @@ export class Outbox implements Publisher {
     this.#log = log;
     this.#options = options;
     if (memory !== undefined) recallGaps(memory, store, this.#gaps, log);
+    readGaps(store, this.#gaps, log);
     for (const entry of [...store.entries()]) {
       // The power failed before it could be forgotten.
       if (this.#gaps.has(entry)) {
