@@ -29,7 +29,7 @@ test.each([
 test('decode: lines that were left out', async () => {
   const log = car.file('broken.log', `${car.lines.slice(0, 5).join('\n')}\n(not a time) can0 100#00\n`);
   const { stderr } = await vigie('decode', log, '--dbc', car.dbc);
-  expect(stderr).toContain('1 broken line was left out\n');
+  expect(stderr).toContain('5 frames read as candump, 1 left out (16.7 %)\n');
 });
 
 test('replay: frames', async () => {
