@@ -1,6 +1,6 @@
 /** The list of log formats in README.md, made from the list that recognises them. */
 import { readFileSync } from 'node:fs';
-import { formats, logFormats, packings } from '../adapters/can/log/formats.ts';
+import { fileFormats, formats, logFormats, packings } from '../adapters/can/log/formats.ts';
 
 const begin = '<!-- formats: npm run generate -->';
 const end = '<!-- /formats -->';
@@ -21,5 +21,10 @@ function formatTable(): string {
     return `| ${name} | ${files} | ${tools} | ${note ?? ''} |\n`;
   });
   const packed = packings.map((packing) => `\`${packing}\``).join(', ');
-  return `| format | files | written by | |\n|---|---|---|---|\n${rows.join('')}\nEach also packed: ${packed}.\n`;
+  return `| format | files | written by | |\n|---|---|---|---|\n${rows.join('')}\nEach also packed: ${packed}.\n${copied()}\n`;
+}
+
+function copied(): string {
+  const names = fileFormats.map((format) => formats[format].name).join(' and ');
+  return `${names} are read at any position of a file: from a pipe or\npacked they are copied to the folder for temporary files (\`TMPDIR\`) first.`;
 }

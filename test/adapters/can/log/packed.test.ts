@@ -1,10 +1,11 @@
 /** Logs that are packed: gzip, zstd, zip. */
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openLog } from '../../../../adapters/can/log/index.ts';
 import { UnpackedInput } from '../../../../adapters/can/log/unpacked.ts';
 import { fileOf, type Read, readLog, readText } from './frames.ts';
@@ -83,6 +84,49 @@ describe.each(packings)('%s', (name, pack) => {
     expect(total).toBeGreaterThan(24 * MEGABYTE);
     expect(total).toBeLessThan(32 * MEGABYTE);
   });
+});
+
+test('formats that are read at any position are copied for it, and the copy is gone afterwards', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-copies-'));
+  vi.stubEnv('TMPDIR', folder);
+  try {
+    const { frames } = await readLog(join(foreign, 'drive.log'));
+    for (const name of ['drive.mf4', 'drive.db']) {
+      const file = readFileSync(join(foreign, name));
+      for (const content of [gzipSync(file), zstdCompressSync(file), zip([{ name, data: file }])]) {
+        const read = await readText(content);
+        expect(read.faults).toBe(0);
+        expect(read.frames.slice(0, frames.length).map(({ data }) => data)).toEqual(frames.map(({ data }) => data));
+        expect(readdirSync(folder)).toEqual([]);
+      }
+      // Of a copy that is cut, what there is, and both losses are stated.
+      const packed = gzipSync(Buffer.concat([file, Buffer.alloc(100_000)]));
+      const log = await openLog(fileOf(packed.subarray(0, packed.length - 20)));
+      expect(log.faults.first[0]?.message).toBe('the compressed data are broken: unexpected end of file');
+      await log.close();
+      expect(readdirSync(folder)).toEqual([]);
+    }
+    const damaged = gzipSync(Buffer.from('SQLite format 3\0 and nothing of it'));
+    await expect(openLog(fileOf(damaged))).rejects.toThrow(
+      /the SQLite database cannot be read: file is not a database/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('where there is no room for the copy, the error says what to do', async () => {
+  vi.stubEnv('TMPDIR', '/nowhere');
+  try {
+    const packed = gzipSync(readFileSync(join(foreign, 'drive.mf4')));
+    await expect(openLog(fileOf(packed))).rejects.toThrow(
+      /it is not a plain file and cannot be copied to one in \/nowhere: .* \(unpack it to a file, or set TMPDIR\)$/,
+    );
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test('a log packed twice is read', async () => {
