@@ -42,6 +42,7 @@ setpriv --reuid vigie --regid vigie --clear-groups env HOME=/tmp timeout --prese
   --data /var/lib/vigie/bench >/tmp/bench.out
 grep -q '^published .*/up/status' /tmp/bench.out
 dpkg --purge vigie
+rm -r /etc/credstore
 test ! -e /var/lib/vigie
 test ! -e /etc/vigie
 test -z "$(find / -xdev -name '*vigie*' -not -path '/tmp/*' -not -path '/proc/*' -not -path '/var/log/*')"
