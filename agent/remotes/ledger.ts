@@ -32,16 +32,14 @@ export interface LedgerData {
   readonly floor?: number;
   /** Something was lost, and the time was not known since. */
   readonly doubtful?: true;
-  /** In the file: the revision that the journal had at least when this was written. */
-  readonly committed?: number;
   /** State of programs, schedule and tracking, by name. */
   readonly kept?: Readonly<Record<string, unknown>>;
 }
 
 /** The copy: what is long and seldom changes has keys of its own, so that a commit has only what is new. */
-interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept' | 'committed'> {
-  /** The revision that the file had at least. */
-  readonly filed?: number;
+interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept'> {
+  /** In a copy that an older agent made. */
+  readonly counters?: LedgerData['counters'];
   /** Finished commands whose outcome is not in the same commit. */
   readonly untold: readonly string[];
   /** Where the commands are, oldest first: the last part of their keys. */
@@ -68,18 +66,9 @@ export function final(status: RemoteStatus): boolean {
   return status === 'Success' || status === 'AlreadyDone' || status === 'Failed';
 }
 
-/** The ledger's file, and how it was found. */
+/** The ledger's file; one that was opened from a damaged file says so. */
 export interface LedgerDocument extends Document<LedgerData> {
-  /** Files that could not be read. */
   readonly corrupt?: number;
-  /** Which generation was read; default: the newest. */
-  readonly found?: 'newest' | 'previous' | 'none';
-}
-
-/** Whether the journal lacks commits that the file knows of: it is missing, or an older one was put in its place. */
-export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): boolean {
-  const head = memory.recall(COPY);
-  return file.committed !== undefined && (!isHead(head) || revisionOf(head) < file.committed);
 }
 
 /**
@@ -95,9 +84,6 @@ export class Ledger {
   readonly #untold = new Set<string>();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
-  /** Revisions that are known to be on disk. */
-  #committed: number | undefined;
-  #filed: number | undefined;
   /** Where the copy has commands, by id. */
   #places = new Map<string, number>();
 
@@ -105,26 +91,13 @@ export class Ledger {
     this.#document = document;
     const sound = isBooks(document.data);
     this.#data = sound ? document.data : emptyLedger;
-    const { corrupt = 0, found = 'newest' } = document;
-    this.#behind = !sound || corrupt > 0 || found !== 'newest';
+    this.#behind = !sound || (document.corrupt ?? 0) > 0;
     if (this.#behind) this.#data = { ...this.#data, doubtful: true };
-    else this.#filed = revisionOf(this.#data);
-    this.#committed = this.#data.committed;
   }
 
   /** The file does not have what the copy had: until it is written all is kept only once. */
   get behind(): boolean {
     return this.#behind;
-  }
-
-  /** The newest state, as a number that grows. */
-  get revision(): number {
-    return revisionOf(this.#data);
-  }
-
-  /** The journal has all up to this revision on disk. */
-  committed(revision: number): void {
-    this.#committed = Math.max(revision, this.#committed ?? 0);
   }
 
   /** What was kept with {@link keep}, of the last run. */
@@ -139,7 +112,7 @@ export class Ledger {
 
   /** The copy, for {@link Memory}: commands that are not finished, and the last of those that are. */
   *states(): Generator<readonly [key: string, value: unknown]> {
-    const { counters, actions, accepted, kept, committed: _, ...head } = this.#data;
+    const { counters, actions, accepted, kept, ...head } = this.#data;
     const finished = actions.filter(({ status }) => final(status)).slice(-COPIED);
     const copied = [...actions.filter(({ status }) => !final(status)), ...finished];
     const before = this.#places;
@@ -147,8 +120,7 @@ export class Ledger {
     const free = placesBeside(copied.flatMap(({ id }) => before.get(id) ?? []));
     for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
     const places = [...this.#places.values()];
-    const filed = this.#filed === undefined ? {} : { filed: this.#filed };
-    yield [COPY, { ...head, ...filed, untold: [...this.#untold], places } satisfies Head];
+    yield [COPY, { ...head, untold: [...this.#untold], places } satisfies Head];
     yield [`${COPY}/counters`, counters];
     yield [`${COPY}/accepted`, accepted];
     yield [`${COPY}/kept`, kept];
@@ -156,19 +128,11 @@ export class Ledger {
     for (const place of before.values()) if (!places.includes(place)) yield [`${COPY}/${place}`, undefined];
   }
 
-  /**
-   * Makes up for what the file does not have, from the copy of the last commit. A copy that is missing or older than the
-   * other says may have been put back, and the other with it: what was carried out since is not known then. Call it once,
-   * before anything else.
-   */
+  /** Makes up for what the file does not have, from the copy of the last commit. Call it once, before anything else. */
   recall(memory: Pick<Memory, 'recall' | 'damaged'>): void {
     const head = memory.recall(COPY);
-    const lost = lacksCommits(this.#data, memory);
-    let restored = false;
     if (isHead(head)) {
-      const { places, untold, filed = 0, ...rest } = head;
-      restored = !this.#behind && this.revision < filed;
-      this.committed(revisionOf(head));
+      const { places, untold, ...rest } = head;
       const found = places.map((place) => [place, memory.recall(`${COPY}/${place}`)] as const);
       const actions = found.flatMap(([place, action]) => {
         if (!isAction(action)) return [];
@@ -180,7 +144,7 @@ export class Ledger {
       const kept = memory.recall(`${COPY}/kept`) as LedgerData['kept'];
       const copy: LedgerData = {
         ...rest,
-        counters: isObject(counters) ? counters : {},
+        counters: united(rest.counters ?? {}, isObject(counters) ? counters : {}),
         actions,
         ...(Array.isArray(accepted) ? { accepted } : {}),
         ...(kept === undefined ? {} : { kept }),
@@ -188,12 +152,12 @@ export class Ledger {
       this.#unite(copy, untold);
     }
     // What the file does not have yet may have been in what is lost.
-    if (memory.damaged === true || lost || restored) this.#data = { ...this.#data, doubtful: true };
+    if (memory.damaged === true) this.#data = { ...this.#data, doubtful: true };
   }
 
   #unite(copy: LedgerData, untold: readonly string[]): void {
     const mine = this.#data;
-    const newer = revisionOf(copy) > revisionOf(mine) ? copy : mine;
+    const newer = (copy.revision ?? 0) > (mine.revision ?? 0) ? copy : mine;
     if (newer === copy) this.#behind = true;
     const told = new Map(copy.actions.map((action) => [action.id, action]));
     // The copy is of a commit with all that was published: what it does not know as finished was perhaps never told.
@@ -289,30 +253,13 @@ export class Ledger {
   /** Writes the file; resolves when all of now is on disk. */
   async write(): Promise<void> {
     this.#advance();
-    const { revision } = this;
-    await this.#document.write(
-      this.#committed === undefined ? this.#data : { ...this.#data, committed: this.#committed },
-    );
-    this.#filed = Math.max(revision, this.#filed ?? 0);
+    await this.#document.write(this.#data);
     this.#behind = false;
   }
 
-  /** From the first commit on the file says that there is a copy in the journal: one that is missing later is lost. */
-  async mark(commit: (() => Promise<void>) | undefined): Promise<void> {
-    if (this.#committed !== undefined || commit === undefined) return;
-    const { revision } = this;
-    await commit();
-    this.committed(revision);
-    await this.write();
-  }
-
   #advance(): void {
-    this.#data = { ...this.#data, revision: this.revision + 1, kept: this.#kept() };
+    this.#data = { ...this.#data, revision: (this.#data.revision ?? 0) + 1, kept: this.#kept() };
   }
-}
-
-function revisionOf({ revision = 0 }: Pick<LedgerData, 'revision'>): number {
-  return revision;
 }
 
 /** Numbers from 0 on but those. */
