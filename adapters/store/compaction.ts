@@ -91,8 +91,7 @@ export class Compaction {
   }
 
   #moveSome(victim: Segment, written: number, moves: Move[]): void {
-    // Version 1 has a shorter header, and is looked through whole as what is damaged is.
-    if (victim.version === 1 || victim.damaged) {
+    if (victim.damaged) {
       this.#moveAll(victim, moves);
       return;
     }

@@ -18,7 +18,6 @@ const markHead: Uint8Array = Uint8Array.of(0x82, markRecord, 0x4c);
 const markPayload = 15;
 
 export interface Groups {
-  readonly version: 1 | 2;
   /** Where the records that count begin, marks left out. */
   readonly records: readonly number[];
   /** Stretches in which at least one record is lost, in order. */
@@ -29,6 +28,8 @@ export interface Groups {
   readonly torn: boolean;
   /** Behind the end lies something that might be taken for records when nobody knew of the end. */
   readonly more: boolean;
+  /** Neither a header nor a whole record is in it, only other bytes. */
+  readonly foreign: boolean;
   /** Up to where all is known to be on the medium. */
   readonly settled: number;
   /** Where the last group ends; a new segment must not tell its reader more. */
@@ -66,10 +67,11 @@ export function findGroups(
   limit: number | undefined,
   known: { readonly settled: number; readonly length: number } = { settled: 0, length: 0 },
 ): Groups {
-  if (header?.version === 1) return findRecords(bytes, header.previousEnd);
-  const all = findWhole(bytes, header === undefined ? 0 : headerLength, seedOf(number, 2));
-  // Without a header nobody knows the version.
-  if (header === undefined && all.starts.length === 0) return findRecords(bytes, 0);
+  const all = findWhole(bytes, header === undefined ? 0 : headerLength, seedOf(number));
+  if (header === undefined && all.starts.length === 0) {
+    const foreign = !allZero(bytes, 0);
+    return { ...noGroups, torn: foreign, more: foreign, foreign, end: 0 };
+  }
   const until = limit ?? Number.POSITIVE_INFINITY;
   const starts = all.starts.filter((start) => start < until);
   let settled = limit ?? known.settled;
@@ -101,12 +103,12 @@ function withHole(groups: Groups, from: number, end: number): Groups {
 }
 
 const noGroups: Groups = {
-  version: 2,
   records: [],
   holes: [],
   damaged: 0,
   torn: false,
   more: false,
+  foreign: false,
   settled: 0,
   end: headerLength,
 };
@@ -152,29 +154,6 @@ function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Gro
   }
   const torn = broken || group.length > 0;
   return { ...noGroups, records, holes, damaged: holes.length, torn, settled: synced, end };
-}
-
-/** Version 1 had no marks: each record counts by itself, and zeros are the end. */
-function findRecords(bytes: Uint8Array, begin: number): Groups {
-  const records: number[] = [];
-  const holes: Hole[] = [];
-  let at = begin;
-  let end = begin;
-  for (;;) {
-    const length = recordAt(bytes, at, bytes.length, 0);
-    if (length >= 0) {
-      records.push(at);
-      at += headLength + length;
-      end = at;
-      continue;
-    }
-    const found = { ...noGroups, version: 1 as const, records, holes, damaged: holes.length, end };
-    if (allZero(bytes, at)) return found;
-    const next = nextRecord(bytes, at, 0);
-    if (next < 0) return { ...found, torn: true, more: true };
-    holes.push({ end: next, bytes: next - at });
-    at = next;
-  }
 }
 
 function findWhole(bytes: Uint8Array, begin: number, seed: number): Found {

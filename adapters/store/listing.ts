@@ -28,7 +28,7 @@ export interface Listing {
 
 /** Sorts out files, each with the number in its name. `known` are segments that there were, if anything is known. */
 export function listSegments(files: readonly SegmentFile[], known: readonly number[]): Listing {
-  const own = (file: SegmentFile): number => (file.header?.version === 2 ? file.header.number : file.number);
+  const own = (file: SegmentFile): number => file.header?.number ?? file.number;
   const strays = files.filter((file) => own(file) !== file.number);
   const named = files.filter((file) => own(file) === file.number);
   const found = new Map(named.map((file) => [file.number, file]));
@@ -50,7 +50,7 @@ export function listSegments(files: readonly SegmentFile[], known: readonly numb
   const limits = new Map<number, number>();
   for (const file of [...found.values()].sort((a, b) => a.number - b.number)) {
     const { header } = file;
-    if (header?.version === 2) {
+    if (header !== undefined) {
       if (header.previousEnd < unknownEnd) limits.set(header.previous, header.previousEnd);
       givenUp.push(...segments.filter((one) => one.number > header.previous));
       segments = segments.filter((one) => one.number <= header.previous);

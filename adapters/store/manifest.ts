@@ -50,7 +50,7 @@ export class Manifest {
     this.#log = log;
   }
 
-  /** Reads the file; a journal that has none, such as one of an earlier version, knows nothing here. */
+  /** Reads the file; a journal that has none knows nothing here. */
   async read(): Promise<void> {
     this.#data = (await this.#file.read())?.value;
   }

@@ -137,8 +137,7 @@ export class Recovery {
     for (; hole < holes.length; hole++) this.#replay.doubt(holes[hole]!.bytes);
     // The last may be one that was begun as the power failed, unless it is known that it had been on the medium.
     const was = !last || known !== undefined;
-    const nothing =
-      records.length === 0 && (was ? header?.version !== 1 || groups.torn : groups.version === 1 && groups.torn);
+    const nothing = records.length === 0 && (was || groups.foreign);
     if (damaged > 0 || (nothing && was)) {
       this.findings.damaged += Math.max(1, damaged);
       this.damagedFiles.push(path);
@@ -159,7 +158,7 @@ export class Recovery {
       this.#files.remove(path);
       return;
     }
-    const segment: Segment = { ...newSegment(number, path, groups.version), used: groups.end, damaged: damaged > 0 };
+    const segment: Segment = { ...newSegment(number, path), used: groups.end, damaged: damaged > 0 };
     this.segments.push(segment);
     // The older ones were on the medium, and mostly cut where they end, before the next was begun.
     if (!last) {

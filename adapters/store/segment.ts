@@ -1,5 +1,5 @@
 /**
- * A segment file. Since version 2 it starts with 32 bytes, integers little-endian:
+ * A segment file. It starts with 32 bytes, integers little-endian:
  *
  *     |   0..7   | 8..11  |  12..15  |    16..19    |  20   | 21..27 |  28..31   |
  *     | VIGIEJ02 | number | previous | previous end | flags |  zero  |  CRC-32C  |
@@ -7,15 +7,12 @@
  * `VIGIEJ` is followed by the bytes 0 and 2. `previous` is the segment before this one that holds records, which are
  * good up to `previous end`: what lies behind it there, and all of the segments between the two, was given up. Flag 1
  * says that the file was used before: what follows the records may then be of its earlier life.
- *
- * Version 1 had only the 8 bytes `VIGIEJ` 0 1, and CRCs that do not depend on the segment.
  */
 import { crc32c, crc32cOf } from './crc32c.ts';
 
 export interface Segment {
   readonly number: number;
   readonly path: string;
-  readonly version: 1 | 2;
   /** What the CRCs of its records go on from. */
   readonly seed: number;
   /** Bytes of header and records; the file may be longer. */
@@ -35,8 +32,6 @@ export interface Segment {
 }
 
 export interface Header {
-  readonly version: 1 | 2;
-  /** 0 for version 1, which does not say. */
   readonly number: number;
   readonly previous: number;
   readonly previousEnd: number;
@@ -44,19 +39,18 @@ export interface Header {
 }
 
 export const headerLength = 32;
-const firstHeaderLength = 8;
-const name: Uint8Array = Uint8Array.of(0x56, 0x49, 0x47, 0x49, 0x45, 0x4a, 0);
+const name: Uint8Array = Uint8Array.of(0x56, 0x49, 0x47, 0x49, 0x45, 0x4a, 0, 2);
 const crcAt = 28;
 
-export function newSegment(number: number, path: string, version: 1 | 2 = 2): Segment {
-  const seed = seedOf(number, version);
+export function newSegment(number: number, path: string): Segment {
+  const seed = seedOf(number);
   const flags = { clean: true, suspect: false, broken: false, damaged: false, stuck: false };
-  return { number, path, version, seed, used: headerLength, live: 0, ...flags };
+  return { number, path, seed, used: headerLength, live: 0, ...flags };
 }
 
-/** What the CRCs of a segment go on from: the CRC of its number, in version 1 nothing. */
-export function seedOf(number: number, version: 1 | 2): number {
-  return version === 1 ? 0 : crc32cOf(number);
+/** What the CRCs of a segment go on from: the CRC of its number. */
+export function seedOf(number: number): number {
+  return crc32cOf(number);
 }
 
 /** The header of a new segment after `before`, whose number is 0 when there is none. */
@@ -64,7 +58,6 @@ export function writeHeader(number: number, before: Pick<Segment, 'number' | 'us
   const bytes = new Uint8Array(headerLength);
   const view = new DataView(bytes.buffer);
   bytes.set(name);
-  bytes[name.length] = 2;
   view.setUint32(8, number, true);
   view.setUint32(12, before.number, true);
   view.setUint32(16, before.used, true);
@@ -75,14 +68,10 @@ export function writeHeader(number: number, before: Pick<Segment, 'number' | 'us
 
 /** The header that a file starts with; undefined when it is damaged or none. */
 export function readHeader(bytes: Uint8Array): Header | undefined {
-  if (bytes.length < firstHeaderLength || !name.every((byte, i) => bytes[i] === byte)) return undefined;
-  const version = bytes[name.length];
-  if (version === 1) return { version, number: 0, previous: 0, previousEnd: firstHeaderLength, usedBefore: false };
-  if (version !== 2 || bytes.length < headerLength) return undefined;
+  if (bytes.length < headerLength || !name.every((byte, i) => bytes[i] === byte)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   if (view.getUint32(crcAt, true) !== crc32c(bytes, 0, crcAt)) return undefined;
   return {
-    version,
     number: view.getUint32(8, true),
     previous: view.getUint32(12, true),
     previousEnd: view.getUint32(16, true),

@@ -50,7 +50,7 @@ function segmentOf(groups: readonly (readonly Item[])[][], zeros: number, synced
   let used = headerLength;
   for (const records of groups) {
     const batch = new RecordBatch();
-    batch.clear(seedOf(9, 2));
+    batch.clear(seedOf(9));
     for (const record of records) batch.add(record);
     batch.addMark(used, batch.sum, synced ? used : 0);
     parts.push(batch.bytes.slice());
