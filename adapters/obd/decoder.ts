@@ -20,6 +20,8 @@ export interface DecodedExchange {
   readonly command: string;
   /** By signal identifier; a signal that has no value, or lies beyond the answer's end, is not there. */
   readonly values: Readonly<Record<string, ObdValue>>;
+  /** Responses of other control units that did not come whole, in words; absent: none. */
+  readonly incomplete?: readonly string[];
 }
 
 interface Prepared {
@@ -103,11 +105,12 @@ export class ObdDecoder {
 
   #decoded(response: ObdResponse, name: string | undefined, wanted: readonly Prepared[] | undefined): DecodedExchange {
     const matches = response.messages.flatMap((message) => this.#matching(message, wanted));
-    const fault = response.faults.find(
-      ({ header, replaced }) => concerns(wanted, header) && (matches.length === 0 || !replaced),
-    );
-    if (fault !== undefined) throw new VigieError('input.malformed', `the answer is incomplete: ${fault.message}`);
-    if (matches.length === 0) throw this.#absence(response, wanted);
+    const faults = response.faults.filter(({ header }) => concerns(wanted, header));
+    if (matches.length === 0) {
+      const fault = faults[0];
+      if (fault !== undefined) throw new VigieError('input.malformed', `the answer is incomplete: ${fault.message}`);
+      throw this.#absence(response, wanted);
+    }
     const complaint = response.complaints[0];
     if (complaint !== undefined && matches.some(({ message }) => !message.complete)) {
       throw new VigieError('input.malformed', `the answer may be cut: ${complaint}`);
@@ -115,7 +118,14 @@ export class ObdDecoder {
     // Stable: of equally certain answers the first one counts.
     matches.sort((a, b) => b.certainty - a.certainty);
     const recognised = matches[0]?.prepared.command.id ?? '';
-    return { command: name ?? recognised, values: valuesOf(matches) };
+    const incomplete = faults
+      .filter(({ header, replaced, stray }) => !replaced && !stray && !matches.some((m) => m.message.header === header))
+      .map(({ message }) => message);
+    return {
+      command: name ?? recognised,
+      values: valuesOf(matches),
+      ...(incomplete.length === 0 ? {} : { incomplete }),
+    };
   }
 
   #named(text: string): readonly Prepared[] {

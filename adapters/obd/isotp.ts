@@ -13,26 +13,36 @@ export interface IsotpFault {
   readonly replaced: boolean;
   /** The rest of the message did not come: how many consecutive frames did; undefined for other faults. */
   readonly unfinished: number | undefined;
+  /** A consecutive frame that continues no message: §9.8.3 ignores it. */
+  readonly stray: boolean;
 }
 
-/** Grows with what has come, whatever length was announced. */
-interface Unfinished {
+/** A message in reception. Grows with what has come, whatever length was announced. */
+interface Reception {
   readonly length: number;
+  readonly first: Uint8Array;
   readonly parts: Uint8Array[];
   came: number;
   /** Sequence number that the next consecutive frame must carry, 0..15. */
   next: number;
 }
 
+/** Adapters on one bus that record the same response. */
+const MOST_COPIES = 4;
+
+const NONE = new Uint8Array();
+
 /**
- * Reassembles ISO 15765-2 messages from frames in the order received, any number of senders interleaved. A missing,
- * repeated or misplaced consecutive frame spoils the message it belongs to and is said.
+ * Reassembles ISO 15765-2 messages from frames in the order received, any number of senders interleaved. A wrong
+ * sequence number ends the reception that it belongs to and no other (§9.8.3, N_WRONG_SN). Two first frames that are
+ * equal begin two copies of one message, as two adapters on a bus record it: their frames may alternate.
  */
 export class IsotpAssembler {
   readonly messages: IsotpMessage[] = [];
   readonly faults: IsotpFault[] = [];
-  readonly #unfinished = new Map<string, Unfinished>();
-  /** Senders whose message is spoilt: their further consecutive frames are no news. */
+  /** Of each sender the newest first; several are copies of one message. */
+  readonly #receptions = new Map<string, Reception[]>();
+  /** Senders whose reception has ended by a fault: their further consecutive frames are no news. */
   readonly #spoilt = new Set<string>();
 
   /** `data` begins with the protocol control information (ISO 15765-2 §9.6). */
@@ -49,32 +59,40 @@ export class IsotpAssembler {
 
   /** Whether a message of this sender waits for consecutive frames. */
   receives(sender: string): boolean {
-    return this.#unfinished.has(sender);
+    return this.#receptions.has(sender);
   }
 
   /** Call after the last frame: what is not complete by now is a fault. */
   end(): void {
-    for (const [sender, { length, came, parts }] of this.#unfinished) {
-      const message = `consecutive frames are missing: ${came} of ${length} bytes came`;
-      this.faults.push({ sender, message, replaced: false, unfinished: parts.length - 1 });
+    for (const [sender, receptions] of this.#receptions) {
+      for (const { length, came, parts } of receptions) {
+        const message = `consecutive frames are missing: ${came} of ${length} bytes came`;
+        this.#fault(sender, message, { unfinished: parts.length - 1 });
+      }
     }
-    this.#unfinished.clear();
+    this.#receptions.clear();
   }
 
   #single(sender: string, data: Uint8Array): void {
-    this.#abandon(sender);
     const [control = 0, escaped = 0] = data;
     // Length 0 is the escape of CAN FD: the length is in the next byte.
     const [length, begin] = control === 0 ? [escaped, 2] : [control, 1];
     const payload = data.subarray(begin, begin + length);
+    // A second copy of a message that came before begins nothing.
+    if (!this.#came(sender, payload)) this.#abandon(sender);
     if (length === 0) this.#fault(sender, 'a single frame of no bytes');
     else if (payload.length < length) {
       this.#fault(sender, `a single frame is cut: ${payload.length} of ${length} bytes came`);
     } else this.messages.push({ sender, data: payload });
   }
 
+  #came(sender: string, payload: Uint8Array): boolean {
+    return this.messages.some((message) => message.sender === sender && equal(message.data, payload));
+  }
+
   #first(sender: string, data: Uint8Array): void {
-    this.#abandon(sender);
+    const copies = (this.#receptions.get(sender) ?? []).filter(({ first }) => equal(first, data));
+    if (copies.length === 0) this.#abandon(sender);
     let length = (((data[0] ?? 0) & 15) << 8) | (data[1] ?? 0);
     let begin = 2;
     if (length === 0) {
@@ -85,43 +103,88 @@ export class IsotpAssembler {
     const part = data.subarray(begin, begin + length);
     if (length === 0) this.#spoil(sender, 'a first frame announces no bytes');
     else if (part.length === length) this.messages.push({ sender, data: part });
-    else this.#unfinished.set(sender, { length, parts: [part], came: part.length, next: 1 });
+    else {
+      const reception = { length, first: data, parts: [part], came: part.length, next: 1 };
+      this.#receptions.set(sender, [reception, ...copies].slice(0, MOST_COPIES));
+    }
   }
 
   #consecutive(sender: string, index: number, part: Uint8Array): void {
-    const message = this.#unfinished.get(sender);
-    if (message === undefined) {
-      if (!this.#spoilt.has(sender)) this.#spoil(sender, `consecutive frame ${index} came without a first frame`);
-    } else if (index !== message.next) {
-      this.#spoil(sender, `consecutive frame ${message.next} is missing or out of order: ${index} came`);
-    } else {
-      message.next = (message.next + 1) & 15;
-      message.parts.push(part);
-      message.came += part.length;
-      if (message.came < message.length) return;
-      this.#unfinished.delete(sender);
-      this.messages.push({ sender, data: joined(message.parts).subarray(0, message.length) });
+    const receptions = this.#receptions.get(sender);
+    if (receptions === undefined) {
+      if (this.#spoilt.has(sender)) return;
+      this.#spoilt.add(sender);
+      this.#fault(sender, `consecutive frame ${index} came without a first frame`, { stray: true });
+      return;
     }
+    const reception = this.#continued(sender, receptions, index, part);
+    if (reception === undefined) {
+      this.#wrongSequence(sender, receptions, index);
+      return;
+    }
+    reception.next = (reception.next + 1) & 15;
+    reception.parts.push(part);
+    reception.came += part.length;
+    if (reception.came < reception.length) return;
+    this.#leave(sender, reception);
+    this.messages.push({ sender, data: joined(reception.parts).subarray(0, reception.length) });
+  }
+
+  /**
+   * Which of the copies the frame continues. Their sequence numbers may be equal sixteen frames apart, so what the one
+   * has brought already decides where the other is.
+   */
+  #continued(sender: string, receptions: readonly Reception[], index: number, part: Uint8Array): Reception | undefined {
+    const waiting = receptions.filter(({ next }) => next === index);
+    const known = ({ parts: { length } }: Reception) =>
+      receptions.find(({ parts }) => parts.length > length)?.parts[length];
+    const repeating = waiting.find((reception) => equal(known(reception) ?? NONE, part));
+    const leading = waiting.find((reception) => known(reception) === undefined);
+    const [newest] = waiting;
+    if (repeating !== undefined || leading !== undefined || newest === undefined) return repeating ?? leading;
+    // Other data at the same place: no copy, but the next message (§9.8.3).
+    for (const other of receptions) if (other !== newest) this.#replaced(sender, other);
+    this.#receptions.set(sender, [newest]);
+    return newest;
+  }
+
+  /** Ends the reception from which the fewest frames are missing; of equal copies the oldest. */
+  #wrongSequence(sender: string, receptions: readonly Reception[], index: number): void {
+    const missing = ({ next }: Reception) => (index - next) & 15;
+    const ended = receptions.reduce((least, other) => (missing(other) <= missing(least) ? other : least));
+    this.#leave(sender, ended);
+    this.#spoil(sender, `consecutive frame ${ended.next} is missing or out of order: ${index} came`);
   }
 
   /** A new message while the last is unfinished takes its place (ISO 15765-2 §9.8.3). */
   #abandon(sender: string): void {
-    const message = this.#unfinished.get(sender);
     this.#spoilt.delete(sender);
-    if (message === undefined) return;
-    this.#unfinished.delete(sender);
-    this.#fault(sender, `a new message began after ${message.came} of ${message.length} bytes`, true);
+    for (const reception of this.#receptions.get(sender) ?? []) this.#replaced(sender, reception);
+    this.#receptions.delete(sender);
+  }
+
+  #replaced(sender: string, { came, length }: Reception): void {
+    this.#fault(sender, `a new message began after ${came} of ${length} bytes`, { replaced: true });
+  }
+
+  #leave(sender: string, reception: Reception): void {
+    const others = (this.#receptions.get(sender) ?? []).filter((other) => other !== reception);
+    if (others.length === 0) this.#receptions.delete(sender);
+    else this.#receptions.set(sender, others);
   }
 
   #spoil(sender: string, message: string): void {
-    this.#unfinished.delete(sender);
     this.#spoilt.add(sender);
     this.#fault(sender, message);
   }
 
-  #fault(sender: string, message: string, replaced = false): void {
-    this.faults.push({ sender, message, replaced, unfinished: undefined });
+  #fault(sender: string, message: string, kind: Partial<Omit<IsotpFault, 'sender' | 'message'>> = {}): void {
+    this.faults.push({ sender, message, replaced: false, unfinished: undefined, stray: false, ...kind });
   }
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 /** The parts one after the other. */

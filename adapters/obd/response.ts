@@ -24,6 +24,8 @@ export interface ResponseFault {
   readonly replaced: boolean;
   /** How many consecutive frames came before the rest of the message stayed away; undefined for other faults. */
   readonly unfinished: number | undefined;
+  /** A consecutive frame that continues no message: no loss where another message is the answer. */
+  readonly stray: boolean;
 }
 
 export interface ObdResponse {
@@ -84,10 +86,10 @@ export function readResponse(text: string, extended: ExtendedAddressing, echoed 
   isotp.end();
   segments.end();
   for (const { sender, data } of isotp.messages) messages.push({ ...senderOf(sender), data, complete: true });
-  for (const { sender, message, replaced, unfinished } of isotp.faults) {
-    faults.push({ header: senderOf(sender).header, message: `${sender}: ${message}`, replaced, unfinished });
+  for (const { sender, message, ...kind } of isotp.faults) {
+    faults.push({ header: senderOf(sender).header, message: `${sender}: ${message}`, ...kind });
   }
-  const cut = { header: '', replaced: false, unfinished: undefined };
+  const cut = { header: '', replaced: false, unfinished: undefined, stray: false };
   return {
     messages: [...messages, ...segments.messages],
     faults: [...faults, ...segments.faults.map((message) => ({ ...cut, message }))],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { negativeResponseMeaning, ObdDecoder } from '../../../adapters/obd/index.ts';
 import { raw, setOf, standard, valuesOf } from './sets.ts';
 
@@ -122,7 +122,10 @@ describe('a loss', () => {
   it('in another ECU’s answer does not touch the one that was asked for', () => {
     const text = '7A8 10 08 62 C0 0B 00 00 00\r7E8 03 41 0D 32';
     expect(valuesOf(text, '7E0.7E8.010D')).toEqual({ VSS: 50 });
-    expect(() => valuesOf(text)).toThrow('7A8: consecutive frames are missing');
+    expect(valuesOf(text)).toEqual({ VSS: 50 });
+    expect(new ObdDecoder([standard]).decode({ response: text }).incomplete).toEqual([
+      '7A8: consecutive frames are missing: 6 of 8 bytes came',
+    ]);
   });
 
   it('of an earlier answer, cut off by this one, is none', () => {
@@ -132,5 +135,70 @@ describe('a loss', () => {
   it('that the adapter reports spoils lines whose length is not known', () => {
     expect(valuesOf('7E8 03 41 0D 32\rBUFFER FULL')).toEqual({ VSS: 50 });
     expect(() => valuesOf('41 0D 32\rBUFFER FULL')).toThrow('the answer may be cut: BUFFER FULL');
+  });
+});
+
+describe('a consecutive frame that continues nothing', () => {
+  const whole = '7E8 03 41 0D 32';
+
+  test.each([
+    ['before the answer', `7E8 21 00 AF 00\r${whole}`],
+    ['behind the answer', `${whole}\r7E8 21 00 AF 00`],
+    ['of another control unit', `7EA 21 00 AF 00\r${whole}`],
+  ])('%s is ignored', (_, text) => {
+    expect(new ObdDecoder([standard]).decode({ response: text })).toEqual({
+      command: '7E0.7E8.010D',
+      values: { VSS: 50 },
+    });
+    expect(valuesOf(text, '010D')).toEqual({ VSS: 50 });
+  });
+
+  test('of another control unit does not end a reception in progress', () => {
+    expect(valuesOf('7A8 10 08 62 C0 0B 00 00 00\r7E8 22 01 02 03\r7A8 21 00 AF 00')).toEqual({ TIRE: 35 });
+  });
+});
+
+describe('a wrong sequence number (ISO 15765-2, N_WRONG_SN)', () => {
+  test('ends only the reception that it belongs to, not the response of another control unit', () => {
+    expect(valuesOf('7A8 10 08 62 C0 0B 00 00 00\r7A8 22 00 AF 00\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
+  });
+
+  test('does not spoil a later response of the same control unit', () => {
+    const cut = '7A8 10 08 62 C0 0B 00 00 00\r7A8 22 00 AF 00';
+    expect(valuesOf(`${cut}\r7A8 10 08 62 C0 0B 00 00 00\r7A8 21 00 AF 00`)).toEqual({ TIRE: 35 });
+  });
+});
+
+describe('two copies of a response', () => {
+  const first = '7A8 10 08 62 C0 0B 00 00 00';
+  const last = '7A8 21 00 AF 00';
+
+  test.each([
+    ['of which the first lacks its end', [first, first, last]],
+    ['of which the second lacks its end', [first, last, first]],
+    ['of which one has a wrong sequence number', [first, '7A8 22 00 AF 00', first, last]],
+    ['whose frames alternate', [first, first, last, last]],
+  ])('%s give the values of the complete one', (_, lines) => {
+    expect(new ObdDecoder([standard]).decode({ response: lines.join('\r') })).toEqual({
+      command: '7A0.7A8.22C00B',
+      values: { TIRE: 35 },
+    });
+  });
+
+  test('with frames that alternate after an announcement, which comes twice as well', () => {
+    const pending = '7A8 03 7F 22 78';
+    expect(valuesOf([pending, first, pending, first, last, last].join('\r'))).toEqual({ TIRE: 35 });
+  });
+
+  test('whose bytes differ are two responses: no value is made of both', () => {
+    const begin = '7E8 10 14 49 02 01 31 44 34';
+    const lines = [
+      begin,
+      '7E8 21 30 30 30 30 30 30 30',
+      begin,
+      '7E8 21 47 50 30 30 52 35 35',
+      '7E8 22 42 31 32 33 34 35 36',
+    ];
+    expect(valuesOf(lines.join('\r'))).toEqual({ VIN: '1D4GP00R55B123456' });
   });
 });
