@@ -114,8 +114,9 @@ export function readAlerts(
   findings: Findings,
 ): Record<string, AlertRule> {
   const rules: Record<string, AlertRule> = { default: profileDefaults.alert };
-  for (const [type, { severity, on, off }] of Object.entries(section)) {
+  for (const [type, input] of Object.entries(section)) {
     if (!findings.sound(pointer('alerts', type))) continue;
+    const { severity, on, off } = input;
     rules[type] = {
       on: time(on, profileDefaults.alert.on),
       off: time(off, profileDefaults.alert.off),

@@ -145,6 +145,14 @@ test('an unknown alert and a wrong side are faults at their lines', () => {
   ]);
 });
 
+test('an alert without a value is reported, and does not end the reading of the profile', () => {
+  const { profile, diagnostics } = load(`${car()}alerts:\n  FuelLevelLow:\n`);
+  expect(profile).toBeUndefined();
+  expect(diagnostics).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('FuelLevelLow must be members') },
+  ]);
+});
+
 test('the core takes it as it is', () => {
   const vehicle: VehicleProfile = load(car()).profile as Profile;
   const wanted = new Mapping(new Status(), new Channels(), vehicle).wanted.map(
