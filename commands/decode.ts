@@ -5,11 +5,11 @@ import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { loadDbc } from './dbc-files.ts';
 import { decodeFixes, isFixLog } from './decode-fixes.ts';
 import { decodeObd } from './decode-obd.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
-import { complain, type Format, formatOf, Lines, progressBar } from './output.ts';
-import { type BoundDatabase, readDbc } from './vehicle.ts';
+import { type Format, formatOf, Lines, progressBar } from './output.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -81,7 +81,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
         : 'Write it before --dbc, which takes all that follows';
     throw new VigieError('usage.wrong', `which log? ${hint}`);
   }
-  const databases = (dbc ?? []).map(load);
+  const databases = (dbc ?? []).map(loadDbc);
   for (const path of logs) {
     if (raw !== true && dbc === undefined) {
       if (!(await isFixLog(path))) {
@@ -170,12 +170,4 @@ function text(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded): s
 function payload(batch: FrameBatch, i: number): string {
   const from = batch.offset[i] as number;
   return Buffer.from(batch.data.buffer, batch.data.byteOffset + from, batch.length[i]).toString('hex');
-}
-
-function load(file: string): BoundDatabase {
-  const { database, diagnostics } = readDbc(file);
-  complain(diagnostics.filter((diagnostic) => diagnostic.severity !== 'info'));
-  if (database === undefined || diagnostics.some(({ severity }) => severity === 'error'))
-    throw new VigieError('configuration.wrong', 'the DBC cannot be used', { where: file });
-  return { database };
 }

@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./run.ts')).runCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   decode: async () => (await import('./decode.ts')).decodeCommand(),
+  inspect: async () => (await import('./inspect.ts')).inspectCommand(),
   status: async () => (await import('./status.ts')).statusCommand(),
   check: async () => (await import('./check.ts')).checkCommand(),
   send: async () => (await import('./send.ts')).sendCommand(),

@@ -1,17 +1,10 @@
 /** The list of log formats in README.md, made from the list that recognises them. */
-import { readFileSync } from 'node:fs';
 import { fileFormats, formats, logFormats, packings } from '../adapters/can/log/formats.ts';
-
-const begin = '<!-- formats: npm run generate -->';
-const end = '<!-- /formats -->';
+import { withSection } from './generated-section.ts';
 
 /** README.md with the list as it is now. */
 export function readmeWithFormats(): string {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  const from = readme.indexOf(begin);
-  const to = readme.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`README.md has no ${begin} … ${end}`);
-  return `${readme.slice(0, from + begin.length)}\n\n${formatTable()}\n${readme.slice(to)}`;
+  return withSection('README.md', 'formats', formatTable());
 }
 
 function formatTable(): string {

@@ -33,6 +33,11 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
     [['decode', '@', '--raw'], 'it is a folder'],
     [['decode', '@drive.log', '--dbc', '@'], 'it is a folder'],
     [['decode', '--dbc', '@small.dbc', '@drive.log'], 'Write it before --dbc'],
+    [['inspect'], 'which log? Give a file'],
+    [['inspect', '@nothing.log'], /nothing\.log.*no such file/],
+    [['inspect', '@noise.bin'], 'noise.bin'],
+    [['inspect', '@drive.log', '--dbc', '@nothing.dbc'], /nothing\.dbc.*no such file/],
+    [['inspect', '--dbc', '@small.dbc', '@drive.log'], 'Write it before --dbc'],
     [['replay', '--profile', '@profile.yaml', '--dbc', '@small.dbc', '@drive.log'], /^vigie: .*'log': write it before/],
     [['keys', 'make', '--kinds', 'Doors', 'me'], /^vigie: .*'name': write it before/],
     [['keys', 'mak'], /^vigie: /],
@@ -262,7 +267,7 @@ describe('check', () => {
 });
 
 describe('help', () => {
-  test.each(['bench', 'run', 'replay', 'decode', 'check', 'send', 'watch', 'keys'])(
+  test.each(['bench', 'run', 'replay', 'decode', 'inspect', 'check', 'send', 'watch', 'keys'])(
     '%s explains itself',
     async (name) => {
       const { status, stdout } = await vigie(name, '--help');
@@ -275,7 +280,18 @@ describe('help', () => {
   test('vigie --help names every command and its exit status', async () => {
     const { status, stdout } = await vigie('--help');
     expect(status).toBe(0);
-    for (const name of ['bench', 'run', 'replay', 'decode', 'check', 'send', 'watch', 'keys', 'Exit status']) {
+    for (const name of [
+      'bench',
+      'run',
+      'replay',
+      'decode',
+      'inspect',
+      'check',
+      'send',
+      'watch',
+      'keys',
+      'Exit status',
+    ]) {
       expect(stdout).toContain(name);
     }
   });

@@ -11,7 +11,7 @@ const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'vigie-loaded-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Names of the files of adapters/can/log that `vigie run` has loaded when it is ready. */
+/** Addresses of the modules that `vigie run` has loaded when it is ready. */
 async function loadedWith(input: string): Promise<string[]> {
   const list = join(folder, `${input.replace(/\W/g, '')}.txt`);
   const configuration = join(folder, 'vigie.yaml');
@@ -33,11 +33,16 @@ async function loadedWith(input: string): Promise<string[]> {
   }
   const urls = readFileSync(list, 'utf8').split('\n');
   expect(urls.some((url) => url.endsWith('/commands/run.ts'))).toBe(true);
+  return urls;
+}
+
+/** Names of the files of adapters/can/log among them. */
+function logReaders(urls: readonly string[]): string[] {
   return urls.filter((url) => url.includes('/adapters/can/log/')).map((url) => basename(url, '.ts'));
 }
 
 test('a unit on a live bus loads nothing that reads logs', async () => {
-  const loaded = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  const loaded = logReaders(await loadedWith('{ bus: body, socketcan: vigie-none }'));
   expect(loaded).toEqual(expect.arrayContaining(['source']));
   for (const module of ['reader', 'formats', 'input', 'unpacked', 'zip', ...logFormats]) {
     expect(loaded).not.toContain(module);
@@ -47,7 +52,9 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
 test('a unit that plays a log loads the reader of its format and no other', async () => {
   const log = join(folder, 'drive.log');
   writeFileSync(log, '(1.0) can0 123#11\n');
-  const loaded = await loadedWith(`{ bus: body, log: ${log} }`);
+  const urls = await loadedWith(`{ bus: body, log: ${log} }`);
+  expect(urls.filter((url) => /\/(can|commands)\/inspect\b/.test(url))).toEqual([]);
+  const loaded = logReaders(urls);
   expect(loaded).toEqual(expect.arrayContaining(['reader', 'formats', 'candump']));
   for (const module of ['unpacked', 'zip', 'spool', 'file-log', ...logFormats.filter((name) => name !== 'candump')]) {
     expect(loaded).not.toContain(module);

@@ -20,6 +20,10 @@ const brought: Readonly<Record<string, (folder: string) => Promise<void>>> = {
     writeFileSync(join(folder, 'walk.nmea'), fix);
     writeFileSync(join(folder, 'answers.ndjson'), answer);
   },
+  'docs/inspect.md': async (folder) => {
+    await writeDrive(20_000, join(folder, 'drive.log'));
+    copyFileSync(join(vehicles, 'bench/bench.dbc'), join(folder, 'car.dbc'));
+  },
 };
 
 /** Puts them into the folder in which the page is read. */

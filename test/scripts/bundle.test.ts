@@ -120,7 +120,7 @@ test('is not needed by the launcher, which starts the sources where no bundle is
   }
 });
 
-test.each(['replay', 'decode', 'check'])('%s loads neither MQTT nor what drives devices', (command) => {
+test.each(['replay', 'decode', 'inspect', 'check'])('%s loads neither MQTT nor what drives devices', (command) => {
   const found = loaded(command);
   expect(found).toContain('commander');
   expect(found).toContain('adapters/can');

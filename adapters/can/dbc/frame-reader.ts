@@ -2,7 +2,7 @@ import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
 import type { Message, Signal } from './database.ts';
 import { Halves, load, operation, rawOf } from './extraction.ts';
 import { bytesNeeded, readable } from './layout.ts';
-import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
+import { type BoundDatabase, MessageFinder } from './matching.ts';
 import { KIND, REGISTERS, WIDE } from './operation.ts';
 
 /** A frame with its name and every signal it carries, physical. */
@@ -40,18 +40,17 @@ const limit = 2 ** 53;
 
 /** Reads every signal of every frame, for people and for comparison; {@link DbcDecoder} is the fast way. */
 export class DbcFrameReader {
-  readonly #bound: readonly BoundDatabase[];
+  readonly #messages: MessageFinder;
   readonly #buses: readonly string[];
   readonly #choices: boolean;
   readonly #decimals: boolean;
-  readonly #indexes: (readonly MessageIndex[])[] = [];
   readonly #readers = new Map<Message, readonly Reader[]>();
   readonly #registers = new Int32Array(REGISTERS);
   readonly #halves = new Halves();
 
   /** @param buses names that {@link FrameBatch.bus} indexes; may grow later. */
   constructor(bound: readonly BoundDatabase[], buses: readonly string[], options: FrameReaderOptions = {}) {
-    this.#bound = bound;
+    this.#messages = new MessageFinder(bound);
     this.#buses = buses;
     this.#choices = options.choices === true;
     this.#decimals = options.decimals === true;
@@ -64,7 +63,7 @@ export class DbcFrameReader {
   decode(batch: FrameBatch, i: number): ReadFrame | undefined {
     const id = batch.id[i]!;
     if ((id & (REMOTE | ERROR)) !== 0) return undefined;
-    const message = this.#find(batch.bus[i]!, id);
+    const message = this.#messages.find(this.#buses[batch.bus[i]!], id);
     if (message === undefined) return undefined;
     const length = batch.length[i]!;
     load(this.#registers, batch.data, batch.offset[i]!, length);
@@ -107,15 +106,6 @@ export class DbcFrameReader {
     }
     if (Number.isFinite(value)) return value;
     return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
-  }
-
-  #find(bus: number, id: number): Message | undefined {
-    this.#indexes[bus] ??= databasesOf(this.#bound, this.#buses[bus]).map((database) => new MessageIndex(database));
-    for (const index of this.#indexes[bus]) {
-      const message = index.find(id);
-      if (message !== undefined) return message;
-    }
-    return undefined;
   }
 
   #readersOf(message: Message): readonly Reader[] {

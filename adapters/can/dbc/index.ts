@@ -15,7 +15,7 @@ export { DbcCodec } from './codec.ts';
 export { type BitField, type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
 export { DbcDecoder, type DecodeCounts } from './decoder.ts';
 export { DbcFrameReader, type FrameReaderOptions, type ReadFrame } from './frame-reader.ts';
-export { type BoundDatabase, parameterGroup } from './matching.ts';
+export { type BoundDatabase, MessageFinder, parameterGroup } from './matching.ts';
 export { parseDbc } from './parse.ts';
 export { REPEATED, Readings } from './readings.ts';
 export type { UnknownSignal, WantedSignal } from './wanted.ts';

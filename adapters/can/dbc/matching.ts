@@ -66,3 +66,27 @@ export class MessageIndex {
     return this.#exact.keys();
   }
 }
+
+/** Finds the message of a frame: by its bus, then in the first database of that bus which has its identifier. */
+export class MessageFinder {
+  readonly #bound: readonly BoundDatabase[];
+  readonly #indexes = new Map<string | undefined, readonly MessageIndex[]>();
+
+  constructor(bound: readonly BoundDatabase[]) {
+    this.#bound = bound;
+  }
+
+  /** @param id identifier with EXTENDED bit, unsigned. */
+  find(bus: string | undefined, id: number): Message | undefined {
+    let indexes = this.#indexes.get(bus);
+    if (indexes === undefined) {
+      indexes = databasesOf(this.#bound, bus).map((database) => new MessageIndex(database));
+      this.#indexes.set(bus, indexes);
+    }
+    for (const index of indexes) {
+      const message = index.find(id);
+      if (message !== undefined) return message;
+    }
+    return undefined;
+  }
+}

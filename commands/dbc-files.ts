@@ -1,0 +1,15 @@
+import { VigieError } from '../protocol/errors.ts';
+import { complain } from './output.ts';
+import { type BoundDatabase, readDbc } from './vehicle.ts';
+
+/**
+ * Reads a network description that a command names; warnings go to standard error.
+ * @throws VigieError `configuration.wrong` when it has errors, which go to standard error first
+ */
+export function loadDbc(file: string): BoundDatabase {
+  const { database, diagnostics } = readDbc(file);
+  complain(diagnostics.filter((diagnostic) => diagnostic.severity !== 'info'));
+  if (database === undefined || diagnostics.some(({ severity }) => severity === 'error'))
+    throw new VigieError('configuration.wrong', 'the DBC cannot be used', { where: file });
+  return { database };
+}

@@ -1,0 +1,126 @@
+/** What was seen of buses and identifiers, as lines for programs and for people. */
+import type { ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
+import { EXTENDED } from '../../agent/ports.ts';
+import { counted } from '../../protocol/counted.ts';
+import type { BusLine, IdentifierLine } from './schema.ts';
+import { type Column, type Row, tableLines, wrap } from './table.ts';
+
+/** Identifier bits of a frame id. */
+const IDENTIFIER = 0x1fff_ffff;
+
+export function busLineOf(bus: ObservedBus): BusLine {
+  const { name, frames, remotes, errors, messages, first, last } = bus;
+  return { kind: 'bus', bus: name, frames, remotes, errors, identifiers: messages.length, first, last };
+}
+
+/** @param message its name in a network description */
+export function identifierLineOf(bus: ObservedBus, observed: ObservedMessage, message?: string): IdentifierLine {
+  const { id, frames, remotes, fdFrames, changes, first, last, intervals, longest } = observed;
+  const { median, jitter, minimum, maximum } = intervals;
+  return {
+    kind: 'identifier',
+    bus: bus.name,
+    id: id & IDENTIFIER,
+    extended: (id & EXTENDED) !== 0,
+    ...(message === undefined ? {} : { message }),
+    frames,
+    share: bus.frames === 0 ? 0 : frames / bus.frames,
+    remotes,
+    fdFrames,
+    changes,
+    ...(frames === 0 ? {} : { first, last }),
+    ...(median === undefined || jitter === undefined
+      ? {}
+      : { period: { median: micro(median), jitter: micro(jitter), minimum: micro(minimum), maximum: micro(maximum) } }),
+    lengths: Object.fromEntries(observed.lengths),
+    changed: hex(observed.changed.subarray(0, longest)),
+    latest: hex(observed.latest.subarray(0, longest)),
+  };
+}
+
+const columns: readonly Column[] = [
+  { title: 'id', align: 'right' },
+  { title: 'frames', align: 'right' },
+  { title: 'share', align: 'right', dispensable: 1 },
+  { title: 'every ms', align: 'right' },
+  { title: 'jitter', align: 'right', dispensable: 2 },
+  { title: 'bytes', align: 'right' },
+  { title: 'bits that change', align: 'left' },
+];
+
+/** For people: each bus with the table of its identifiers. */
+export function trafficText(traffic: Traffic, identifiers: readonly IdentifierLine[], width: number): string[] {
+  return traffic.buses.flatMap((bus, i) => {
+    const rows = identifiers.filter((line) => line.bus === bus.name).map(rowOf);
+    const table = rows.length === 0 ? [] : tableLines(columns, rows, width);
+    return [...(i === 0 ? [] : ['']), ...wrap(busPhrases(bus), width), ...table];
+  });
+}
+
+function rowOf(line: IdentifierLine): Row {
+  const { id, extended, frames, share, period, lengths, remotes, message, fdFrames } = line;
+  const sizes = Object.keys(lengths).map(Number);
+  const [shortest = 0] = sizes;
+  const longest = sizes.at(-1) ?? 0;
+  const bytes = shortest === longest ? `${longest}` : `${shortest}-${longest}`;
+  return {
+    cells: [
+      identifierText(id, extended),
+      frames.toLocaleString('en'),
+      `${(share * 100).toFixed(1)}%`,
+      period === undefined ? '' : decimals(period.median),
+      period === undefined ? '' : decimals(period.jitter),
+      frames === 0 ? '' : bytes,
+      bitmap(line.changed),
+    ],
+    details: [
+      ...(message === undefined ? [] : [printable(message)]),
+      ...(fdFrames === 0 ? [] : [fdFrames === frames ? 'FD' : `${counted(fdFrames, 'FD frame')}`]),
+      ...(sizes.length < 3 ? [] : [`lengths ${sizes.join(' ')}`]),
+      ...(remotes === 0 ? [] : [counted(remotes, 'remote frame')]),
+    ],
+  };
+}
+
+/** Three hexadecimal digits of an 11-bit identifier, eight of a 29-bit one, as candump writes them. */
+export function identifierText(id: number, extended: boolean): string {
+  return id
+    .toString(16)
+    .toUpperCase()
+    .padStart(extended ? 8 : 3, '0');
+}
+
+/** The mask of the bits that change, a dot for four bits that never do; eight bytes a line. */
+function bitmap(changed: string): string[] {
+  const digits = changed.toUpperCase().replaceAll('0', '.');
+  return digits.match(/.{1,16}/g) ?? [''];
+}
+
+function busPhrases({ name, frames, remotes, errors, messages, first, last }: ObservedBus): string[] {
+  return [
+    `${printable(name)}: ${frames.toLocaleString('en')} data ${frames === 1 ? 'frame' : 'frames'}`,
+    ...(remotes === 0 ? [] : [counted(remotes, 'remote frame')]),
+    ...(errors === 0 ? [] : [counted(errors, 'error frame')]),
+    counted(messages.length, 'identifier'),
+    `${((last - first) / 1000).toFixed(1)} s`,
+  ];
+}
+
+/** Milliseconds with some four digits. */
+function decimals(value: number): string {
+  return value.toFixed(value < 100 ? 2 : value < 1000 ? 1 : 0);
+}
+
+/** Whole microseconds, which is as exact as logs are: the difference of two times has more digits than it knows. */
+function micro(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+/** A name from a file, without what would steer a terminal. */
+function printable(name: string): string {
+  return name.replace(/\p{Cc}/gu, '?');
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

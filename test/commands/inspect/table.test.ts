@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { type Column, type Row, tableLines } from '../../../commands/inspect/table.ts';
+
+const columns: readonly Column[] = [
+  { title: 'id', align: 'right' },
+  { title: 'share', align: 'right', dispensable: 1 },
+  { title: 'jitter', align: 'right', dispensable: 2 },
+  { title: 'bits', align: 'left' },
+];
+const rows: readonly Row[] = [
+  { cells: ['12F', '1.5%', '0.1', ['..FF', '33..']], details: ['BODY', 'counter in byte 1', 'XOR in byte 7'] },
+  { cells: ['1', '98.5%', '', 'F...'], details: [] },
+];
+
+describe('a table', () => {
+  test('has details beside the cells where they fit', () => {
+    expect(tableLines(columns, rows, 80)).toEqual([
+      ' id  share  jitter  bits',
+      '12F   1.5%     0.1  ..FF  BODY, counter in byte 1, XOR in byte 7',
+      '                    33..',
+      '  1  98.5%          F...',
+    ]);
+  });
+
+  test('breaks details between words where there is room for some of them', () => {
+    expect(tableLines(columns, rows, 51)).toEqual([
+      ' id  share  jitter  bits',
+      '12F   1.5%     0.1  ..FF  BODY, counter in byte 1,',
+      '                    33..  XOR in byte 7',
+      '  1  98.5%          F...',
+    ]);
+  });
+
+  test('has details below where there is no room beside', () => {
+    expect(tableLines(columns, rows, 30)).toEqual([
+      ' id  share  jitter  bits',
+      '12F   1.5%     0.1  ..FF',
+      '                    33..',
+      '    BODY, counter in byte 1,',
+      '    XOR in byte 7',
+      '  1  98.5%          F...',
+    ]);
+  });
+
+  test('leaves out the least important columns first, and never the important ones', () => {
+    const titles = (width: number): string => tableLines(columns, rows, width)[0] as string;
+    expect(titles(23)).toBe(' id  jitter  bits');
+    expect(titles(16)).toBe(' id  bits');
+    expect(titles(3)).toBe(' id  bits');
+  });
+
+  test('leaves out a column that is empty in all rows', () => {
+    const empty = rows.map(({ cells, details }) => ({ cells: [cells[0]!, '', '', cells[3]!], details }));
+    expect(tableLines(columns, empty, 80)[0]).toBe(' id  bits');
+  });
+
+  test('breaks a word that is longer than a line, and none without a width', () => {
+    const [row] = rows.map(({ cells }) => ({ cells, details: ['x'.repeat(100)] }));
+    const lines = tableLines(columns, [row!], 40);
+    expect(lines.every((line) => line.length <= 40)).toBe(true);
+    expect(lines.join('').replaceAll(/[^x]/g, '')).toHaveLength(100);
+    expect(tableLines(columns, [row!], Number.POSITIVE_INFINITY)[1]).toContain('x'.repeat(100));
+  });
+});
