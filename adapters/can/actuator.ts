@@ -177,23 +177,19 @@ function protectionOf(
   counter: BitField | undefined,
 ): Protection {
   const { start, length, byteOrder } = fieldOf(message, signal);
-  const counted = counter === undefined ? {} : { counter };
   switch (method) {
     case 'autosar-p1':
-      if (typeof dataId !== 'number') throw new VigieError('configuration.wrong', 'autosar-p1 needs a dataId');
-      return {
-        method: 'e2e-profile-1',
-        dataId,
-        crcOffset: start,
-        ...(counter === undefined ? {} : { counterOffset: counter.start }),
-      };
+      if (typeof dataId !== 'number' || counter === undefined) {
+        throw new VigieError('configuration.wrong', 'autosar-p1 needs a dataId and a counter');
+      }
+      return { method: 'e2e-profile-1', dataId, crcOffset: start, counterOffset: counter.start };
     case 'autosar-p2':
       if (!Array.isArray(dataId) || dataId.length !== 16) {
         throw new VigieError('configuration.wrong', 'autosar-p2 needs a dataId list of 16 bytes');
       }
       return { method: 'e2e-profile-2', dataIds: dataId };
     default:
-      return { method, start, length, byteOrder, ...counted };
+      return { method, start, length, byteOrder, ...(counter === undefined ? {} : { counter }) };
   }
 }
 

@@ -1,16 +1,5 @@
 /** Network descriptions (DBC): loading them, frames to signals, signals to frames, and what protects frames. */
-export {
-  type Counted,
-  type CrcProtection,
-  counterModulus,
-  type DataIdMode,
-  type Profile1,
-  type Profile2,
-  type Protection,
-  protect,
-  type SumProtection,
-  verify,
-} from './checksums.ts';
+export { counterModulus, type Protection, protect } from './checksums.ts';
 export { DbcCodec } from './codec.ts';
 export { type BitField, type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
 export { DbcDecoder, type DecodeCounts } from './decoder.ts';
