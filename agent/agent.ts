@@ -18,7 +18,7 @@ import type { AgentOptions, AgentPorts } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
-import { type PowerCost, PowerStates, powerDefaults } from './power.ts';
+import { PowerStates, powerDefaults } from './power.ts';
 import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
@@ -193,11 +193,6 @@ export class Agent implements LinkEvents {
   /** The trip that is going on, as it stands now. */
   get openTrip(): Trip | undefined {
     return this.#pipeline.trips.present(this.#ports.clock.now());
-  }
-
-  /** What being awake has cost. */
-  get powerCost(): PowerCost {
-    return this.#power.cost;
   }
 
   /** Readings that came from the decoder. */

@@ -32,26 +32,10 @@ export class Fields {
     this.count = count;
   }
 
-  /** Splits at every `separator` (a character code); blanks around a field do not belong to it. */
-  splitAt(separator: number, bytes: Uint8Array, from: number, to: number): void {
-    this.bytes = bytes;
-    let count = 0;
-    let i = from;
-    while (count < most && i <= to) {
-      let stop = i;
-      while (stop < to && bytes[stop] !== separator) stop++;
-      let a = i;
-      let b = stop;
-      while (a < b && isBlank(bytes[a] as number)) a++;
-      while (b > a && isBlank(bytes[b - 1] as number)) b--;
-      this.start[count] = a;
-      this.end[count++] = b;
-      i = stop + 1;
-    }
-    this.count = count;
-  }
-
-  /** As {@link splitAt}; a field may stand in double quotes, which do not belong to it, with separators in it. */
+  /**
+   * Splits at every `separator` (a character code); blanks around a field do not belong to it. A field may stand in
+   * double quotes, which do not belong to it either, with separators in it.
+   */
   splitQuoted(separator: number, bytes: Uint8Array, from: number, to: number): void {
     this.bytes = bytes;
     let count = 0;
