@@ -150,6 +150,7 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     name: 'BUSMASTER',
     extensions: ['log'],
     tools: 'BUSMASTER',
+    note: 'for recordings of benches that use this free tool',
     score: matching(/^\d+:\d+:\d+:\d+\s+[RT]x\s+\d+\s/i, /^-?\*\*\*(BUSMASTER|START DATE AND TIME)/),
     load: () => textual(async () => (await import('./busmaster.ts')).BusmasterLines),
   },
