@@ -8,25 +8,25 @@ export interface BackoffOptions {
 }
 
 /**
- * Exponential back-off with full jitter: the n-th wait is evenly spread over 0 to min(longest, first × 2^n), so that
- * what lost its other end at one moment, a fleet its broker, does not come back at one moment.
+ * Exponential back-off: the n-th wait is a share of min(longest, first × 2^n). Where the other end serves a fleet, the
+ * share is drawn by chance: cars that lost their broker at one moment do not come back at one moment.
  */
 export class Backoff {
   readonly #options: BackoffOptions;
-  readonly #random: () => number;
+  readonly #share: () => number;
   #attempt = 0;
 
-  /** `random` gives numbers in 0 (included) to 1 (excluded). */
-  constructor(options: BackoffOptions, random: () => number) {
+  /** `share` gives numbers from 0 to 1; without it each wait is as long as its bound. */
+  constructor(options: BackoffOptions, share: () => number = () => 1) {
     this.#options = options;
-    this.#random = random;
+    this.#share = share;
   }
 
-  /** Milliseconds to wait now. */
-  next(): number {
-    const bound = Math.min(this.#options.longest, this.#options.first * 2 ** this.#attempt);
+  /** Milliseconds to wait now; `longest` bounds this wait alone. */
+  next(longest = this.#options.longest): number {
+    const bound = Math.min(longest, this.#options.first * 2 ** this.#attempt);
     this.#attempt++;
-    return this.#random() * bound;
+    return this.#share() * bound;
   }
 
   /** The next wait is a first one again. */

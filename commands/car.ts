@@ -7,6 +7,7 @@ import { ownKey, TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { type FileSystem, openDocument, openStore } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
+import { Backoff, type BackoffOptions } from '../agent/backoff.ts';
 import { BusActivity } from '../agent/bus-activity.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
@@ -43,7 +44,7 @@ export interface CarOptions extends Ways {
   readonly readings?: readonly ReadingSource[];
   readonly mqtt: MqttAddress;
   /** Waits between attempts to reach the broker, ms; default 1 s to 2 min, for fleets and mobile networks. */
-  readonly backoff?: { readonly first: number; readonly longest: number };
+  readonly backoff?: BackoffOptions;
   /** File of the keys that may sign commands. */
   readonly trust?: string;
   /** Time zone of programs, a name of the IANA data base. */
@@ -240,15 +241,15 @@ function supervise(
   clock: Clock,
   log: Log,
 ): () => Promise<void> {
-  let wait = RESTART.first;
+  const backoff = new Backoff(RESTART);
   let cancel: () => void = () => undefined;
   let stopped = false;
   const attempt = (): void => {
     start().catch((error: Error) => {
       if (stopped) return;
+      const wait = backoff.next();
       log.error('a source could not be started', { error: error.message, again: `${wait / 1000} s` });
       cancel = clock.after(wait, attempt);
-      wait = Math.min(wait * 2, RESTART.longest);
     });
   };
   attempt();

@@ -1,10 +1,10 @@
+import { Backoff } from '../../agent/backoff.ts';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { NotificationChannel, WebsocketRequest } from './channel.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 
 /** Upper bound of the wait after the n-th failure in a row: 10 s, 20 s, … a minute. */
-const FIRST = 10_000;
-const LONGEST = 60_000;
+const WAITS = { first: 10_000, longest: 60_000 };
 
 export type WebsocketOptions = ConnectionOptions & {
   /** 0 (included) to 1 (excluded). */
@@ -14,7 +14,7 @@ export type WebsocketOptions = ConnectionOptions & {
 interface Line {
   readonly url: string;
   connection: Connection | undefined;
-  failures: number;
+  readonly backoff: Backoff;
 }
 
 /** Sends messages over one connection for each receiver, which is opened with the first and stays open. */
@@ -42,14 +42,11 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     }
     const receipt = await line.connection.deliver(messages);
     if (receipt.outcome !== 'failed') {
-      line.failures = 0;
+      line.backoff.reset();
       return receipt;
     }
-    line.failures = (receipt.delivered ?? 0) > 0 ? 1 : line.failures + 1;
-    const bound = Math.min(LONGEST, FIRST * 2 ** (line.failures - 1));
-    // Half of it is left to chance: a fleet that lost its receiver at one moment does not come back at one moment.
-    const after = bound * (0.5 + (this.#options.random ?? Math.random)() / 2);
-    return { ...receipt, after: Math.round(after) };
+    if ((receipt.delivered ?? 0) > 0) line.backoff.reset();
+    return { ...receipt, after: Math.round(line.backoff.next()) };
   }
 
   release(receiver: string): void {
@@ -71,7 +68,9 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     const known = this.#lines.get(receiver);
     if (known?.url === url) return known;
     known?.connection?.close();
-    const line: Line = { url, connection: undefined, failures: 0 };
+    const { random = Math.random } = this.#options;
+    // A receiver that is down is left alone for half of the wait at least.
+    const line: Line = { url, connection: undefined, backoff: new Backoff(WAITS, () => 0.5 + random() / 2) };
     this.#lines.set(receiver, line);
     return line;
   }

@@ -1,5 +1,6 @@
 /** A CAN interface of this machine as a bus of the car. */
 import { constants } from 'node:os';
+import { Backoff } from '../../../agent/backoff.ts';
 import type {
   Clock,
   FrameBatch,
@@ -52,9 +53,8 @@ const CONVERSATION = 1_000;
 const READS = 16;
 /** Reads at most of a socket with a fault, whose queue is all that is left: more than fits it. */
 const LAST_READS = 1024;
-/** Waits before the interface is looked for again, ms: doubled from the first up to the longest. */
-const FIRST_WAIT = 100;
-const LONGEST_WAIT = 5000;
+/** Waits before the interface is looked for again, ms. */
+const WAITS = { first: 100, longest: 5000 };
 /** The longest while the unit sleeps, where the kernel tells of changes. ms */
 const SLEEPING_WAIT = 600_000;
 /** After word of a change the interface is looked for this much later: changes come in bursts. ms */
@@ -94,7 +94,7 @@ export class SocketCan implements FrameSource, FrameSender {
   /** Monotonic time at which a frame was last to be sent. */
   #asked = Number.NEGATIVE_INFINITY;
   /** Attempts to open that failed since the last that did not. */
-  #failures = 0;
+  readonly #backoff = new Backoff(WAITS);
   #frames = 0;
   #dropped = 0;
   #interfaceDropped = 0;
@@ -254,10 +254,8 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#close(reason);
     if (reason !== this.#reason) this.#log?.warn('can.waiting', { interface: this.#interface, reason });
     this.#reason = reason;
-    const longest = this.#rest?.asleep === true && this.#unwatch !== undefined ? SLEEPING_WAIT : LONGEST_WAIT;
-    const wait = Math.min(longest, FIRST_WAIT * 2 ** this.#failures);
-    this.#failures++;
-    this.#later(wait, () => this.#open());
+    const longest = this.#rest?.asleep === true && this.#unwatch !== undefined ? SLEEPING_WAIT : undefined;
+    this.#later(this.#backoff.next(longest), () => this.#open());
   }
 
   /** A raw CAN socket has no other error than that its interface is down or gone, which discards what it held. */
@@ -366,7 +364,7 @@ export class SocketCan implements FrameSource, FrameSender {
       }
       if (count > 0) {
         any = true;
-        this.#failures = 0;
+        this.#backoff.reset();
         const { batch } = socket;
         this.#frames += batch.count;
         if (batch.count > 0) this.#receive(batch);

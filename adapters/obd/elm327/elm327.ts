@@ -1,3 +1,4 @@
+import { Backoff, type BackoffOptions } from '../../../agent/backoff.ts';
 import type { Clock, Log, OpenLine, SourceHealth } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest, DiagnosticRequester } from '../requester.ts';
@@ -16,7 +17,7 @@ export interface Elm327Options {
   /** What the car speaks; absent: the adapter finds out with the first request. */
   readonly protocol?: Protocol;
   /** Milliseconds before the line is opened again: at first, and at most; each wait is twice the one before. */
-  readonly backoff?: { readonly first: number; readonly longest: number };
+  readonly backoff?: BackoffOptions;
 }
 
 /** Longest message of ISO 15765-2 with a length of 12 bits. */
@@ -60,11 +61,12 @@ export class Elm327 implements DiagnosticRequester {
   #silence: string | undefined;
   #opening = false;
   #closed = false;
-  #wait = 0;
+  readonly #backoff: Backoff;
   #cancel: (() => void) | undefined;
 
   constructor(options: Elm327Options) {
     this.#options = options;
+    this.#backoff = new Backoff(options.backoff ?? BACKOFF);
     this.#protocol = options.protocol;
   }
 
@@ -247,7 +249,7 @@ export class Elm327 implements DiagnosticRequester {
       this.#adapter = adapter;
       this.#reason = undefined;
       this.#silence = undefined;
-      this.#wait = 0;
+      this.#backoff.reset();
       log?.info('elm327.ready', { adapter: name, ...adapter.facts });
     } catch (error) {
       await this.#leave(conversation);
@@ -262,11 +264,11 @@ export class Elm327 implements DiagnosticRequester {
     this.#conversation = undefined;
     if (this.#closed) return;
     this.#reason = reason;
-    const { clock, log, name, backoff = BACKOFF } = this.#options;
-    this.#wait = Math.min(backoff.longest, this.#wait === 0 ? backoff.first : this.#wait * 2);
-    log?.warn('elm327.waiting', { adapter: name, reason, wait: this.#wait });
+    const { clock, log, name } = this.#options;
+    const wait = this.#backoff.next();
+    log?.warn('elm327.waiting', { adapter: name, reason, wait });
     this.#cancel?.();
-    this.#cancel = clock.after(this.#wait, () => {
+    this.#cancel = clock.after(wait, () => {
       this.#counts.restarts++;
       void this.#open();
     });

@@ -1,4 +1,4 @@
-import { BackOff, type Failure } from './back-off.ts';
+import { AskingInterval, type Failure } from './asking-interval.ts';
 import type { PlannedCommand } from './plan.ts';
 import type { PollPriority, PollSettings } from './settings.ts';
 
@@ -22,17 +22,15 @@ export class Poll {
   release = Number.NEGATIVE_INFINITY;
   /** Asked for alone: it was missing in an answer to several. */
   alone = false;
-  #backOff: BackOff;
-  readonly #longest: number;
+  readonly #interval: AskingInterval;
 
   constructor(planned: PlannedCommand, longest: number) {
     this.planned = planned;
-    this.#longest = longest;
-    this.#backOff = new BackOff(planned.interval, longest);
+    this.#interval = new AskingInterval(planned.interval, longest);
   }
 
   get backedOff(): boolean {
-    return this.#backOff.active;
+    return this.#interval.lengthened;
   }
 
   /** Until when it should have been asked. */
@@ -42,7 +40,7 @@ export class Poll {
 
   answered(asked: number): void {
     this.counts.answers++;
-    this.#backOff.answered();
+    this.#interval.reset();
     this.release = asked + this.planned.interval;
   }
 
@@ -50,12 +48,12 @@ export class Poll {
     if (failure === 'silence') this.counts.silences++;
     else if (failure === 'fault') this.counts.faults++;
     else this.counts.refusals++;
-    this.release = asked + this.#backOff.failed(failure);
+    this.release = asked + this.#interval.failed(failure);
   }
 
   /** A new ignition: what did not answer may answer now. */
   renew(now: number): void {
-    this.#backOff = new BackOff(this.planned.interval, this.#longest);
+    this.#interval.reset();
     this.alone = false;
     this.release = Math.min(this.release, now);
   }

@@ -1,3 +1,4 @@
+import { Backoff } from '../../../agent/backoff.ts';
 import type { Clock, Log, ReadingSink, ReadingSource, SourceHealth, WantedSignal } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { bytesOf, hexByte } from '../hex.ts';
@@ -5,7 +6,7 @@ import { NEGATIVE, negativeResponseMeaning } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import type { SignalSet } from '../signal-set.ts';
 import { timeoutOf } from './address.ts';
-import type { Failure } from './back-off.ts';
+import type { Failure } from './asking-interval.ts';
 import { planPolls } from './plan.ts';
 import { type CommandCounts, type Poll, Schedule } from './schedule.ts';
 import { defaultPollSettings, type PollSettings } from './settings.ts';
@@ -26,9 +27,8 @@ export interface ObdSourceOptions {
 /** Refusals that no repetition changes: the unit lacks it, or wants a session or key that polling does not have. */
 const UNSUPPORTED: ReadonlySet<number> = new Set([0x11, 0x12, 0x31, 0x33, 0x34, 0x7e, 0x7f]);
 
-/** Milliseconds until the next try where nothing can be asked; doubled up to the longest. Short: a car that wakes is to be seen. */
-const FIRST_RETRY = 1000;
-const LONGEST_RETRY = 5000;
+/** Milliseconds until the next try where nothing can be asked. Short: a car that wakes is to be seen. */
+const RETRY = { first: 1000, longest: 5000 };
 
 /** Without an answer for so long though it was asked, the next one counts as a new ignition, ms. */
 const NEW_IGNITION = 60_000;
@@ -65,7 +65,7 @@ export class ObdSource implements ReadingSource {
   /** Why nothing is asked; undefined while it is. */
   #reason: string | undefined;
   #opening = true;
-  #retry = FIRST_RETRY;
+  readonly #backoff = new Backoff(RETRY);
   #nextRequest = Number.NEGATIVE_INFINITY;
   #lastAnswer = Number.NEGATIVE_INFINITY;
   #wake: (() => void) | undefined;
@@ -156,7 +156,7 @@ export class ObdSource implements ReadingSource {
         await this.#units.search();
         this.#reached();
       } else await this.#ask(schedule, poll, now);
-      this.#retry = FIRST_RETRY;
+      this.#backoff.reset();
     } catch (error) {
       if (error instanceof VigieError && error.code === 'input.malformed') this.#failed(poll, 'fault', now);
       else this.#unavailable(error);
@@ -294,8 +294,7 @@ export class ObdSource implements ReadingSource {
     this.#reason = error instanceof Error ? error.message : String(error);
     // Whoever answered before may be another after this.
     this.#units.forget();
-    this.#nextRequest = this.#options.clock.monotonic() + this.#retry;
-    this.#retry = Math.min(2 * this.#retry, LONGEST_RETRY);
+    this.#nextRequest = this.#options.clock.monotonic() + this.#backoff.next();
   }
 
   #renew(): void {

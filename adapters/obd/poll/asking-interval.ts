@@ -1,3 +1,5 @@
+import { Backoff } from '../../../agent/backoff.ts';
+
 /** Why a request brought no value. */
 export type Failure =
   /** Nobody answered. */
@@ -12,20 +14,22 @@ export type Failure =
 /** Failures in a row after which a command is asked less often: one may be lost to a busy bus. */
 const PATIENCE = 3;
 
-/** When a command that the car does not answer is asked again: later and later, up to a longest time. */
-export class BackOff {
+/** When a command is asked again: at its interval, and later and later while the car does not answer it. */
+export class AskingInterval {
   readonly #interval: number;
   readonly #longest: number;
+  readonly #backoff: Backoff;
   #failures = 0;
 
   /** Milliseconds both. */
   constructor(interval: number, longest: number) {
     this.#interval = interval;
     this.#longest = longest;
+    this.#backoff = new Backoff({ first: 2 * Math.max(interval, 1000), longest });
   }
 
   /** It is asked less often than the plan wants. */
-  get active(): boolean {
+  get lengthened(): boolean {
     return this.#failures >= PATIENCE;
   }
 
@@ -34,11 +38,13 @@ export class BackOff {
     // What the unit does not have it will not have before it is programmed anew.
     this.#failures = failure === 'unsupported' ? Number.POSITIVE_INFINITY : this.#failures + 1;
     if (this.#failures < PATIENCE) return this.#interval;
-    const delay = Math.max(this.#interval, 1000) * 2 ** Math.min(this.#failures - PATIENCE + 1, 30);
-    return Math.max(Math.min(delay, this.#longest), this.#interval);
+    const wait = this.#failures === Number.POSITIVE_INFINITY ? this.#longest : this.#backoff.next();
+    return Math.max(wait, this.#interval);
   }
 
-  answered(): void {
+  /** It was answered, or may be from now on. */
+  reset(): void {
     this.#failures = 0;
+    this.#backoff.reset();
   }
 }
