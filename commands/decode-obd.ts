@@ -1,25 +1,31 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   type DecodedExchange,
+  type Fault,
   ObdDecoder,
   type ObdExchange,
   type ObdValue,
   parseSignalSet,
+  readStandardAnswers,
   type SignalSet,
+  type StandardAnswers,
 } from '../adapters/obd/index.ts';
+import { shippedProfiles } from '../config/shipped.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain, type Format, type Lines } from './output.ts';
 
 /**
  * `vigie decode --obd`: answers of an ELM327 class adapter on standard input, `{command?, response}` a line, decoded
- * by signal sets; one line of `{command, values}` or `{error}` each, in the same order. Resolves with the number of lines
- * that could be decoded.
+ * by signal sets, those of the standard unless others are given; one line of `{command, values}` or `{error}` each, in
+ * the same order, with `{vin}` and `{faults}` where the answer has them. Resolves with the number of lines that could be
+ * decoded.
  * @throws VigieError `input.unreadable` or `input.malformed` for a signal set, with file and line.
  */
 export async function decodeObd(signalSetPaths: string[], format: Format, lines: Lines): Promise<number> {
-  const decoder = new ObdDecoder(signalSetPaths.map(load));
+  const decoder = new ObdDecoder((signalSetPaths.length === 0 ? standardSets : signalSetPaths).map(load));
   const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
   let answers = 0;
@@ -41,13 +47,36 @@ export async function decodeObd(signalSetPaths: string[], format: Format, lines:
   return answers - failed;
 }
 
-type Outcome = DecodedExchange | { readonly error: string };
+/** Signal sets of SAE J1979, as the profile for any car has them. */
+export const standardSets: readonly string[] = ['sae-j1979.json', 'sae-j1979-09.json'].map((name) =>
+  join(shippedProfiles, 'generic-obd2', name),
+);
+
+type Decoded = Partial<DecodedExchange> & StandardAnswers;
+type Outcome = Decoded | { readonly error: string };
 
 function decoded(decoder: ObdDecoder, line: string, number: number): Outcome {
   try {
-    return decoder.decode(exchange(line, number));
+    const asked = exchange(line, number);
+    const values = attempt(() => decoder.decode(asked));
+    const standard = attempt(() => readStandardAnswers(decoder.messages(asked.response), asked.command));
+    const found = standard instanceof VigieError ? {} : standard;
+    if (!(values instanceof VigieError)) return { ...values, ...found };
+    // An answer that is the standard's, and damaged, says more than that no signal set has it.
+    if (standard instanceof VigieError) throw standard;
+    if (Object.keys(found).length === 0) throw values;
+    return { ...(asked.command === undefined ? {} : { command: asked.command }), ...found };
   } catch (error) {
     if (error instanceof VigieError) return { error: error.message };
+    throw error;
+  }
+}
+
+function attempt<T>(read: () => T): T | VigieError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof VigieError) return error;
     throw error;
   }
 }
@@ -78,8 +107,19 @@ function exchange(line: string, number: number): ObdExchange {
 
 function text(outcome: Outcome): string {
   if ('error' in outcome) return `error: ${outcome.error}`;
-  const values = Object.entries(outcome.values).map(([signal, value]) => `${signal}=${shown(value)}`);
-  return [outcome.command, ...values].join(' ');
+  const { command, values = {}, vin, otherVins = [], faults, incomplete = [] } = outcome;
+  return [
+    ...(command === undefined ? [] : [command]),
+    ...Object.entries(values).map(([signal, value]) => `${signal}=${shown(value)}`),
+    ...[...(vin === undefined ? [] : [vin]), ...otherVins].map((number) => `VIN ${number}`),
+    ...(faults?.length === 0 ? ['no fault codes'] : (faults ?? []).map(faultText)),
+    ...incomplete.map((what) => `(incomplete: ${what})`),
+  ].join(' ');
+}
+
+/** A fault code for people, e.g. `P0301 (confirmed; misfire: in cylinder 1; 7E8)`. */
+export function faultText({ code, status, name, unit }: Fault): string {
+  return `${code} (${[status.join(', '), name, unit].filter((part) => part !== undefined && part !== '').join('; ')})`;
 }
 
 /** A 255th of a hundred has no end: seven digits are more than any adapter measures. */

@@ -19,7 +19,7 @@ const NOTHING = 1;
 
 interface Options {
   readonly dbc?: string[];
-  readonly obd?: string[];
+  readonly obd?: string[] | true;
   readonly raw?: boolean;
   readonly columns?: string;
   readonly choices?: boolean;
@@ -38,14 +38,18 @@ integers beyond 2^53 and values that are not finite are strings. Frames that no 
 
 NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
-{command, values: {signalId: value}} or {error}.
+{command, values: {signalId: value}} or {error}. Answers to 09 02 and 22 F190 give {vin}; answers to 03, 07, 0A and \
+19 02 give {faults: [{code, status: [...], name?, unit?, system, definedBy, group?}]}.
 
 Exit status 0, 1 when nothing could be decoded or more than one in a hundred frames of a log was left out, 2 for files \
 that cannot be read.`,
     )
     .argument('[log...]', 'log files, packed too; - reads standard input')
     .option('--dbc <file...>', 'network descriptions; several add up')
-    .option('--obd <file...>', 'OBDb signal sets (signalsets/v3/default.json); several add up')
+    .option(
+      '--obd [file...]',
+      'answers of control units on standard input, by OBDb signal sets (signalsets/v3/default.json; without a file: SAE J1979)',
+    )
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
     .option('--columns <names>', COLUMNS_HELP)
     .option('--choices', 'names of the value table instead of numbers')
@@ -58,7 +62,8 @@ Examples:
   vigie decode drive.log.gz --dbc car.dbc --choices --format text | grep DOOR
   candump -L can0 | vigie decode - --dbc car.dbc
   vigie decode walk.nmea
-  echo '{"response": "7E8 03 41 0D 3C"}' | vigie decode --obd default.json`,
+  echo '{"response": "7E8 03 41 0D 3C"}' | vigie decode --obd default.json
+  echo '{"response": "7E8 06 43 02 03 01 04 20"}' | vigie decode --obd`,
     )
     .action(decode);
 }
@@ -70,7 +75,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
   let decoded = 0;
   if (obd !== undefined) {
     if (logs.length > 0) throw new VigieError('usage.wrong', `--obd reads standard input, not ${logs.join(' ')}`);
-    decoded = await decodeObd(obd, format, lines);
+    decoded = await decodeObd(obd === true ? [] : obd, format, lines);
     if (decoded === 0) process.exitCode = NOTHING;
     return;
   }

@@ -80,11 +80,12 @@ export class ObdDecoder {
    */
   decode(exchange: ObdExchange): DecodedExchange {
     const wanted = exchange.command === undefined ? undefined : this.#named(exchange.command);
-    const pool = wanted ?? this.#all;
-    const response = readResponse(exchange.response, (header, first, second, receiving) =>
-      beginsWithAddress(pool, header, first, second, receiving),
-    );
-    return this.#decoded(response, exchange.command, wanted);
+    return this.#decoded(this.#read(exchange.response, wanted ?? this.#all), exchange.command, wanted);
+  }
+
+  /** The messages that the adapter printed, whatever they answer. */
+  messages(response: string): readonly ObdMessage[] {
+    return this.#read(response, this.#all).messages;
   }
 
   /**
@@ -101,6 +102,12 @@ export class ObdDecoder {
     }));
     const response = { messages, faults: [], complaints: [], reasons: new Set<never>() };
     return this.#decoded(response, command, this.#named(command));
+  }
+
+  #read(text: string, pool: readonly Prepared[]): ObdResponse {
+    return readResponse(text, (header, first, second, receiving) =>
+      beginsWithAddress(pool, header, first, second, receiving),
+    );
   }
 
   #decoded(response: ObdResponse, name: string | undefined, wanted: readonly Prepared[] | undefined): DecodedExchange {

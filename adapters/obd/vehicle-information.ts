@@ -14,7 +14,19 @@ const VIN = /^[A-HJ-NPR-Z0-9]{17}$/;
  * @throws VigieError `input.malformed` when the answers hold no VIN.
  */
 export function vehicleIdentificationNumber(answers: readonly Uint8Array[]): string {
-  const text = asciiText(joined(items(answers, 0x02, 17)));
+  return checkedVin(joined(items(answers, 0x02, 17)));
+}
+
+/**
+ * The vehicle identification number of an answer to 22 F190, beginning with 62 F1 90 (ISO 14229-1 Annex C.1).
+ * @throws VigieError `input.malformed` when the answer holds no VIN.
+ */
+export function vinOfDataIdentifier(answer: Uint8Array): string {
+  return checkedVin(answer.subarray(3));
+}
+
+function checkedVin(bytes: Uint8Array): string {
+  const text = asciiText(bytes);
   if (!VIN.test(text)) throw new VigieError('input.malformed', `"${text}" is no vehicle identification number`);
   return text;
 }

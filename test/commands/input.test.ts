@@ -209,6 +209,39 @@ describe('decode of other recordings', () => {
       { VSS: 16 },
     ]);
   });
+
+  test('--obd without a file decodes VIN and fault codes, and the values of SAE J1979', async () => {
+    const decode = new VigieProcess(['decode', '--obd']);
+    const vin = '7E8 10 14 49 02 01 31 47 31\\r7E8 21 4A 43 35 34 34 34 52\\r7E8 22 37 32 35 32 33 36 37';
+    const answers = [vin, '7E8 06 43 02 03 01 04 20', '7E8 02 43 00', '7E8 03 41 0D 3C', '7E8 04 43 02 03 01'];
+    decode.write(`${answers.map((response) => `{"response": "${response}"}`).join('\n')}\n`);
+    decode.endInput();
+    expect(await decode.ended(), decode.output).toBe(0);
+    const lines = decode.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+    expect(lines).toMatchObject([
+      { vin: '1G1JC5444R7252367' },
+      {
+        faults: [
+          { code: 'P0301', status: ['confirmed'], unit: '7E8' },
+          { code: 'P0420', status: ['confirmed'], unit: '7E8' },
+        ],
+      },
+      { faults: [] },
+      { values: { VehicleSpeed: 60 } },
+      { error: 'the answer counts 2 trouble codes and holds 1' },
+    ]);
+  });
+
+  test('--obd prints fault codes for people', async () => {
+    const decode = new VigieProcess(['decode', '--obd', '--format', 'text']);
+    decode.write('{"command": "03", "response": "7E8 04 43 01 03 01"}\n{"response": "7E8 02 47 00"}\n');
+    decode.endInput();
+    expect(await decode.ended(), decode.output).toBe(0);
+    expect(decode.output).toBe('03 P0301 (confirmed; misfire: in cylinder 1; 7E8)\nno fault codes\n');
+  });
 });
 
 describe('decode ends with status 1 and one sentence when it could decode nothing', () => {

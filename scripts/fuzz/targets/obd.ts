@@ -5,6 +5,7 @@ import {
   ObdDecoder,
   parseSignalSet,
   readResponse,
+  readStandardAnswers,
   readTroubleCodes,
   readUdsTroubleCodes,
   supportedParameters,
@@ -66,6 +67,7 @@ const answers = [
   '7582A10076130999A9D\r7582A219C0000000000',
   '48 6B 10 41 0C 32 10 43',
   '7E8 06 41 0C 1A F8\r7E9 04 41 0C 00 00\rNO DATA\r>',
+  '7E8 06 43 02 03 01 04 20\r7E9 02 47 00\r7EA 07 59 02 FF 03 01 1C 09',
 ];
 
 /** Runs what may refuse; true when it did not. */
@@ -95,6 +97,7 @@ export const elm327: FuzzTarget = {
     const { messages } = readResponse(text, (_, first) => first === 0x2a);
     readResponse(text, () => true, false);
     const command = commands[input.length % commands.length];
+    reads(() => readStandardAnswers(messages, command));
     const accepted = reads(() => {
       const { values } = decoder.decode(command === undefined ? { response: text } : { command, response: text });
       for (const value of Object.values(values)) {

@@ -1,0 +1,116 @@
+/** What answers of the standard's services say of the car whatever its signal sets: its number and its fault codes. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { commandName } from '../addressing.ts';
+import { bytesOf, hexOf } from '../hex.ts';
+import { answersRequest } from '../isotp/matching.ts';
+import type { ObdMessage } from '../response.ts';
+import { readTroubleCodes, readUdsTroubleCodes, type TroubleCode } from '../trouble-codes.ts';
+import { vehicleIdentificationNumber, vinOfDataIdentifier } from '../vehicle-information.ts';
+import { troubleCodeName } from './trouble-code-names.ts';
+
+/** A fault code of one control unit. */
+export interface Fault extends TroubleCode {
+  /**
+   * Where it is kept, of services 03, 07 and 0A: `confirmed`, `pending` or `permanent`; the names of its status bits,
+   * of service 19 (ISO 14229-1 Annex D.2).
+   */
+  readonly status: readonly string[];
+  /** What it means, for codes of the standard that are known here. */
+  readonly name?: string;
+  /** Header of the control unit's answers, e.g. `7E8`; absent where the adapter prints none. */
+  readonly unit?: string;
+}
+
+export interface StandardAnswers {
+  /** Vehicle identification number. */
+  readonly vin?: string;
+  /** Numbers of other control units that differ from it. */
+  readonly otherVins?: readonly string[];
+  /** Empty: the control units that answered have none. */
+  readonly faults?: readonly Fault[];
+}
+
+/**
+ * Reads answers to 09 02 and 22 F190 (VIN) and to 03, 07, 0A and 19 02 (fault codes); all others are passed over. Of a
+ * `command` (`0902`, `7E0.22F190`), only answers to that.
+ * @throws VigieError `input.malformed` when none of those that are there can be read
+ */
+export function readStandardAnswers(messages: readonly ObdMessage[], command?: string): StandardAnswers {
+  const request = command === undefined ? undefined : bytesOf(commandName(command)?.request ?? '');
+  const wanted = messages.filter(({ data }) => request === undefined || isAnswer(request, data));
+  const vins = new Set<string>();
+  const faults = new Map<string, Fault>();
+  let listed = false;
+  let fault: VigieError | undefined;
+  for (const [header, payloads] of byUnit(wanted)) {
+    for (const read of [() => vinOf(payloads), () => faultsOf(header, payloads)]) {
+      try {
+        const found = read();
+        if (typeof found === 'string') vins.add(found);
+        else if (found !== undefined) {
+          listed = true;
+          for (const one of found) faults.set(`${header} ${one.code} ${one.status}`, one);
+        }
+      } catch (error) {
+        if (!(error instanceof VigieError)) throw error;
+        fault ??= error;
+      }
+    }
+  }
+  if (fault !== undefined && vins.size === 0 && !listed) throw fault;
+  const [vin, ...otherVins] = vins;
+  return {
+    ...(vin === undefined ? {} : { vin }),
+    ...(otherVins.length === 0 ? {} : { otherVins }),
+    ...(listed ? { faults: [...faults.values()] } : {}),
+  };
+}
+
+/** A request that is empty, since it cannot be read, is answered by nothing. */
+function isAnswer(request: Uint8Array, data: Uint8Array): boolean {
+  return request.length > 0 && answersRequest(request, data);
+}
+
+/** By header; a copy of an answer counts once. */
+function byUnit(messages: readonly ObdMessage[]): Map<string, readonly Uint8Array[]> {
+  const units = new Map<string, Map<string, Uint8Array>>();
+  for (const { header, data } of messages) {
+    const unit = units.get(header) ?? new Map<string, Uint8Array>();
+    units.set(header, unit);
+    unit.set(hexOf(data), data);
+  }
+  return new Map([...units].map(([header, payloads]) => [header, [...payloads.values()]]));
+}
+
+function vinOf(payloads: readonly Uint8Array[]): string | undefined {
+  const byService = payloads.filter(([service, infoType]) => service === 0x49 && infoType === 0x02);
+  if (byService.length > 0) return vehicleIdentificationNumber(byService);
+  const byIdentifier = payloads.find((data) => data[0] === 0x62 && data[1] === 0xf1 && data[2] === 0x90);
+  return byIdentifier === undefined ? undefined : vinOfDataIdentifier(byIdentifier);
+}
+
+function faultsOf(unit: string, payloads: readonly Uint8Array[]): Fault[] | undefined {
+  let faults: Fault[] | undefined;
+  for (const data of payloads) {
+    const codes = codesOf(data);
+    if (codes === undefined) continue;
+    faults ??= [];
+    for (const code of codes) {
+      const name = troubleCodeName(code.code);
+      faults.push({ ...code, ...(name === undefined ? {} : { name }), ...(unit === '' ? {} : { unit }) });
+    }
+  }
+  return faults;
+}
+
+/** Services 03, 07 and 0A, with 40 added. */
+const STORED: ReadonlySet<number> = new Set([0x43, 0x47, 0x4a]);
+
+function codesOf(data: Uint8Array): readonly (TroubleCode & { readonly status: readonly string[] })[] | undefined {
+  const [service = 0, report] = data;
+  if (STORED.has(service)) {
+    const { store, codes } = readTroubleCodes(data);
+    return codes.map((code) => ({ ...code, status: [store] }));
+  }
+  return service === 0x59 && report === 0x02 ? readUdsTroubleCodes(data).codes : undefined;
+}
