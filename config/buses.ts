@@ -1,11 +1,11 @@
 /** The logical buses of a profile and the files that describe them. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { suggestion } from '../protocol/nearest.ts';
 import { profileDefaults } from './defaults.ts';
 import { reason } from './document.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
-import { suggestion } from './nearest.ts';
 import type { ObdInput } from './profile-schema.ts';
 import { readDuration } from './quantities.ts';
 

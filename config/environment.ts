@@ -1,7 +1,7 @@
 /** Environment variables that stand in for members of vigie.yaml, for containers and service files. */
 import { resolve } from 'node:path';
+import { nearest } from '../protocol/nearest.ts';
 import { type Findings, pointer } from './findings.ts';
-import { nearest } from './nearest.ts';
 import { isProfilePath } from './shipped.ts';
 
 type Take = (written: string) => unknown;

@@ -1,6 +1,7 @@
 /** Turns what a generated validator found into findings: the line, a sentence, and what to do. */
+
+import { suggestion } from '../protocol/nearest.ts';
 import { type Findings, pointer } from './findings.ts';
-import { suggestion } from './nearest.ts';
 import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {

@@ -1,5 +1,6 @@
 /** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
 import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { suggestion } from '../protocol/nearest.ts';
 import { type Bus, unreadable } from './buses.ts';
 import type { Command } from './commands.ts';
 import type { CanInputInput, ConfigurationInput, obdProtocols } from './configuration-schema.ts';
@@ -7,7 +8,6 @@ import { configurationDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
 import { checkAddress } from './lines.ts';
-import { suggestion } from './nearest.ts';
 import { readSize } from './quantities.ts';
 
 /** Where the frames of a bus come from. */

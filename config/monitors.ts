@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { suggestion } from '../protocol/nearest.ts';
 import { readDelivery } from '../protocol/schema/callback.ts';
 import {
   compileMonitor,
@@ -14,7 +15,6 @@ import { readYamlFile } from './document.ts';
 import { quoted } from './faults.ts';
 import { line } from './fields.ts';
 import { Findings, placeOf, pointer } from './findings.ts';
-import { suggestion } from './nearest.ts';
 
 type MonitorsInput = { readonly file: string } | readonly object[];
 

@@ -1,6 +1,7 @@
 /** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
 import { resolve, sep } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { suggestion } from '../protocol/nearest.ts';
 import type {
   AlertRule,
   CollisionRule,
@@ -15,7 +16,6 @@ import { readYamlFile, type YamlContents } from './document.ts';
 import { checkForm, quoted } from './faults.ts';
 import { Findings, pointer } from './findings.ts';
 import { profile as formOfProfile } from './generated/validators.js';
-import { suggestion } from './nearest.ts';
 import { readPrepared } from './prepared.ts';
 import { type ProfileInput, profileSchema } from './profile-schema.ts';
 import { readAlerts, readImpact, readTelemetry, readTheft, readTrips, readWaypoints } from './recording.ts';

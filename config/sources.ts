@@ -1,11 +1,11 @@
 /** The sections of a profile that say where values come from, and `constants`. */
 import { channelByPath } from '../protocol/channels.ts';
+import { suggestion } from '../protocol/nearest.ts';
 import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
-import { suggestion } from './nearest.ts';
 import type { SourceInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';

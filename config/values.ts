@@ -1,8 +1,9 @@
 /** Which values fit a Status path. */
+
+import { suggestion } from '../protocol/nearest.ts';
 import { type Leaf, type Slot, slotByPath } from '../protocol/slots.ts';
 import { quoted, show } from './faults.ts';
 import type { Findings } from './findings.ts';
-import { suggestion } from './nearest.ts';
 
 /** A value that a person writes into a profile. */
 export type FixedValue = string | number | boolean | readonly string[];

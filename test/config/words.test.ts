@@ -1,4 +1,4 @@
-/** Times, sizes, names that are close, and the schemas that editors use. */
+/** Times, sizes, and the schemas that editors use. */
 
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationDefaults, profileDefaults } from '../../config/defaults.ts';
 import { Findings, pointer } from '../../config/findings.ts';
-import { nearest, suggestion } from '../../config/nearest.ts';
 import { readDuration, readSize, writeDuration } from '../../config/quantities.ts';
 import { shippedProfiles } from '../../config/shipped.ts';
 import { validProfile, write } from './valid-profile.ts';
@@ -41,36 +40,6 @@ test('a time is read as it was written', () => {
       expect(readDuration(writeDuration(time))).toBe(time);
     }),
   );
-});
-
-describe('names that are close', () => {
-  const known = ['kinetic.speed', 'kinetic.moving', 'engines.Thermic.speed', 'timeout', 'interval'];
-
-  test.each([
-    ['kinetic.sped', ['kinetic.speed']],
-    ['Kinetic.Speed', ['kinetic.speed']],
-    ['speed', ['kinetic.speed', 'engines.Thermic.speed']],
-    ['intervall', ['interval']],
-    ['itmeout', ['timeout']],
-    ['elephant', []],
-  ])('%s', (name, expected) => {
-    expect(nearest(name, known)).toEqual(expected);
-  });
-
-  test('a name with one letter changed finds the name', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...known), fc.nat(), fc.constantFrom('', 'x', 'qq'), (name, at, instead) => {
-        const place = at % name.length;
-        const wrong = name.slice(0, place) + instead + name.slice(place + 1);
-        expect(nearest(wrong, known)).toContain(name);
-      }),
-    );
-  });
-
-  test('nothing close is no suggestion', () => {
-    expect(suggestion('elephant', known)).toBeUndefined();
-    expect(suggestion('timeuot', known)).toBe('did you mean timeout?');
-  });
 });
 
 describe('findings', () => {

@@ -1,12 +1,12 @@
 import { BIT_RATE_SWITCH, FD, type MessageCodec, type NamedFrame } from '../../../agent/ports.ts';
 import { counted } from '../../../protocol/counted.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { suggestion } from '../../../protocol/nearest.ts';
 import { type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
 import { Halves, load, operation, rawOf } from './extraction.ts';
 import { selects } from './frame-reader.ts';
 import { bytesNeeded, readable, readBits, writeBits } from './layout.ts';
 import { type BoundDatabase, MessageIndex } from './matching.ts';
-import { nearest } from './nearest.ts';
 import { REGISTERS } from './operation.ts';
 import { rawValue } from './raw-value.ts';
 
@@ -106,7 +106,7 @@ export class DbcCodec implements MessageCodec {
       if (message !== undefined) return message;
     }
     const names = this.#databases.flatMap((database) => database.messages.map((message) => message.name));
-    throw new VigieError('input.unknown', `there is no message ${name}${suggestion(name, names)}`);
+    throw new VigieError('input.unknown', `there is no message ${name}${hint(name, names)}`);
   }
 }
 
@@ -114,7 +114,7 @@ function signalOf(message: Message, name: string, where: string): Signal {
   const signal = signalNamed(message, name);
   if (signal === undefined) {
     const names = message.signals.map((candidate) => candidate.name);
-    throw new VigieError('input.unknown', `there is no signal ${name}${suggestion(name, names)}`, { where });
+    throw new VigieError('input.unknown', `there is no signal ${name}${hint(name, names)}`, { where });
   }
   if (bytesNeeded(signal) > message.length) {
     const what = `signal ${name} lies past the ${counted(message.length, 'byte')} of its message; correct the network description`;
@@ -123,9 +123,9 @@ function signalOf(message: Message, name: string, where: string): Signal {
   return signal;
 }
 
-function suggestion(name: string, names: readonly string[]): string {
-  const close = nearest(name, names);
-  return close.length === 0 ? '' : `; did you mean ${close.join(' or ')}?`;
+function hint(name: string, names: readonly string[]): string {
+  const meant = suggestion(name, names);
+  return meant === undefined ? '' : `; ${meant}`;
 }
 
 function payloadLength(message: Message, where: string): number {

@@ -1,7 +1,7 @@
 /** From what a person or a command says to the bits of a signal. */
 import { VigieError } from '../../../protocol/errors.ts';
+import { nearest } from '../../../protocol/nearest.ts';
 import type { Signal } from './database.ts';
-import { nearest } from './nearest.ts';
 
 function refuse(signal: Signal, where: string, what: string): VigieError {
   return new VigieError('input.malformed', `signal ${signal.name}: ${what}`, { where });

@@ -1,8 +1,8 @@
 import type { WantedSignal } from '../../../agent/ports.ts';
+import { nearest } from '../../../protocol/nearest.ts';
 import { type Message, signalNamed } from './database.ts';
 import { readable } from './layout.ts';
 import { type BoundDatabase, databasesOf } from './matching.ts';
-import { nearest } from './nearest.ts';
 
 export type { WantedSignal };
 

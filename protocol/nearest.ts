@@ -1,12 +1,15 @@
 /** Names that a person may have meant. */
 
+/** Letters that are compared: the time of a comparison grows with their square. */
+const LONGEST = 128;
+
 /** Up to `most` of `known` that are close to `name`, closest first; none when nothing is close. */
 export function nearest(name: string, known: Iterable<string>, most = 3): string[] {
-  const wanted = name.toLowerCase();
-  const reach = Math.max(2, Math.floor(name.length / 4));
+  const wanted = name.toLowerCase().slice(0, LONGEST);
+  const reach = Math.max(2, Math.floor(wanted.length / 4));
   const found: { candidate: string; distance: number }[] = [];
-  for (const candidate of known) {
-    const distance = nearness(wanted, candidate.toLowerCase(), reach);
+  for (const candidate of new Set(known)) {
+    const distance = nearness(wanted, candidate.toLowerCase().slice(0, LONGEST), reach);
     if (distance <= reach) found.push({ candidate, distance });
   }
   // The sort is stable: names equally close stay in the order of the list they came from.
