@@ -154,6 +154,7 @@ export class Agent implements LinkEvents {
       kinds: remoteKinds,
       rules: profile.commands,
       ledger: new Ledger(ports.ledger),
+      commit: () => store.commit(),
       status,
       confirmations: new Confirmations(status, clock),
       publisher: this.#outbox,

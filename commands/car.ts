@@ -13,12 +13,19 @@ import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { type PowerRules, powerDefaults } from '../agent/power.ts';
-import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { deflate } from './deflate.ts';
-import { type Boots, beginRecords, countBoot, makeDirectory, openChanges, takeDirectory } from './directory.ts';
+import {
+  type Boots,
+  beginRecords,
+  countBoot,
+  makeDirectory,
+  openChanges,
+  openLedger,
+  takeDirectory,
+} from './directory.ts';
 import { beginning, type End, quietly } from './ends.ts';
 import type { InterfaceOptions } from './interface.ts';
 import { keepChannels, keepTrust } from './mended.ts';
@@ -107,18 +114,18 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     agreed: () => clock.agreed(),
   });
   ends.unshift(() => store.close());
+  const ledger = await openLedger(data, first, log);
   const { trust } = options;
   const own =
     options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log);
   const keys = TrustStore.without(clock, {
     ...(trust === undefined
       ? {}
-      : { changes: await openChanges({ data, memory: store.memory, file: trust, first, log }), log }),
+      : { changes: await openChanges({ data, memory: store.memory, file: trust, first, ledger, log }), log }),
     ...(own === undefined ? {} : { own: [own.key] }),
   });
   store.memory.keep(() => keys.states());
   if (trust !== undefined) ends.unshift(await keepTrust(keys, trust, { service: options.service, clock, log }));
-  const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
 
   const link = new MqttLink({
     ...options.mqtt,

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CONFIRM, newestChanges, readTrustChanges, TRUST_STATE, type TrustChanges } from '../adapters/keys/index.ts';
 import { lockDirectory, openDocument } from '../adapters/store/index.ts';
 import type { Document, Log, Memory } from '../agent/ports.ts';
+import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** What a disk says that can take nothing now, but once could. */
@@ -94,6 +95,9 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
 /** Name of the file of what commands have changed of the keys. */
 export const TRUST = 'trust.json';
 
+/** Name of the file of what became of commands. */
+const LEDGER = 'remotes.json';
+
 /** What an agent makes in a folder of records that it has begun. The number of the format says nothing: it comes before. */
 const MADE = /^((boot|remotes|starts|trust)\.json(\..*)?|configuration|interface-key|outbox)$/;
 
@@ -105,12 +109,28 @@ const MADE = /^((boot|remotes|starts|trust)\.json(\..*)?|configuration|interface
 export async function beginRecords(data: string, log: Log): Promise<boolean> {
   if (readdirSync(data).some((name) => MADE.test(name))) return false;
   try {
+    // In this order: without the list of changed keys no key would be trusted after a power cut in between.
     await (await openDocument<TrustChanges>(join(data, TRUST), {}, { log })).write({ generation: 0 });
+    await (await openDocument(join(data, LEDGER), emptyLedger, { log })).write(emptyLedger);
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('the records could not be begun', { error: error.message });
   }
   return true;
+}
+
+/** What became of commands; `first`: no copy was ever made. */
+export async function openLedger(data: string, first: boolean, log: Log): Promise<LedgerDocument> {
+  const document = await openDocument(join(data, LEDGER), emptyLedger, { log });
+  const { found, corrupt } = document;
+  return {
+    corrupt,
+    found: first && found === 'none' ? 'newest' : found,
+    get data() {
+      return document.data;
+    },
+    write: (next) => document.write(next),
+  };
 }
 
 export interface TrustParts {
@@ -120,11 +140,20 @@ export interface TrustParts {
   readonly file: string;
   /** No copy was ever made. */
   readonly first: boolean;
+  /** Knows whether the journal is older than it was. */
+  readonly ledger: LedgerDocument;
   readonly log: Log;
 }
 
 /** What commands have changed of the keys that the car trusts: the newest of both copies, in the file again. */
-export async function openChanges({ data, memory, file, first, log }: TrustParts): Promise<Document<TrustChanges>> {
+export async function openChanges({
+  data,
+  memory,
+  file,
+  first,
+  ledger,
+  log,
+}: TrustParts): Promise<Document<TrustChanges>> {
   const document = await openDocument<TrustChanges>(join(data, TRUST), {}, { log, accept: readTrustChanges });
   const { found, corrupt } = document;
   const changes = newestChanges({
@@ -132,7 +161,7 @@ export async function openChanges({ data, memory, file, first, log }: TrustParts
     found,
     corrupt,
     journal: readTrustChanges(memory.recall(TRUST_STATE)),
-    journalDamaged: memory.damaged === true,
+    journalDamaged: memory.damaged === true || lacksCommits(ledger.data, memory),
     first,
   });
   const { unconfirmed } = changes;

@@ -6,9 +6,8 @@ import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
-import { emptyLedger } from '../agent/remotes/ledger.ts';
 import type { Configuration } from '../config/configuration.ts';
-import { type Boots, countBoot, openChanges } from './directory.ts';
+import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
 import { beginning, type End } from './ends.ts';
 import { keepTrust } from './mended.ts';
 import type { Service } from './service.ts';
@@ -46,15 +45,18 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
     agreed: () => clock.agreed(),
   });
   ends.unshift(() => store.close());
+  const ledger = await openLedger(data, false, log);
   const verifier = TrustStore.without(
     clock,
     commands === undefined
       ? {}
-      : { changes: await openChanges({ data, memory: store.memory, file: commands.trust, first: false, log }), log },
+      : {
+          changes: await openChanges({ data, memory: store.memory, file: commands.trust, first: false, ledger, log }),
+          log,
+        },
   );
   store.memory.keep(() => verifier.states());
   if (commands !== undefined) ends.unshift(await keepTrust(verifier, commands.trust, { service, clock, log }));
-  const ledger = await openDocument(join(data, 'remotes.json'), emptyLedger, { log });
   const link = new MqttLink({ ...parts.mqtt, vin, log });
   ends.unshift(() => link.close());
   const agent = new MinimalAgent(

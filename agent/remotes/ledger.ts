@@ -32,14 +32,16 @@ export interface LedgerData {
   readonly floor?: number;
   /** Something was lost, and the time was not known since. */
   readonly doubtful?: true;
+  /** In the file: the revision that the journal had at least when this was written. */
+  readonly committed?: number;
   /** State of programs, schedule and tracking, by name. */
   readonly kept?: Readonly<Record<string, unknown>>;
 }
 
 /** The copy: what is long and seldom changes has keys of its own, so that a commit has only what is new. */
-interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept'> {
-  /** In a copy that an older agent made. */
-  readonly counters?: LedgerData['counters'];
+interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept' | 'committed'> {
+  /** The revision that the file had at least. */
+  readonly filed?: number;
   /** Finished commands whose outcome is not in the same commit. */
   readonly untold: readonly string[];
   /** Where the commands are, oldest first: the last part of their keys. */
@@ -66,9 +68,18 @@ export function final(status: RemoteStatus): boolean {
   return status === 'Success' || status === 'AlreadyDone' || status === 'Failed';
 }
 
-/** The ledger's file; one that was opened from a damaged file says so. */
+/** The ledger's file, and how it was found. */
 export interface LedgerDocument extends Document<LedgerData> {
+  /** Files that could not be read. */
   readonly corrupt?: number;
+  /** Which generation was read; default: the newest. */
+  readonly found?: 'newest' | 'previous' | 'none';
+}
+
+/** Whether the journal lacks commits that the file knows of: it is missing, or an older one was put in its place. */
+export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): boolean {
+  const head = memory.recall(COPY);
+  return file.committed !== undefined && (!isHead(head) || revisionOf(head) < file.committed);
 }
 
 /**
@@ -84,6 +95,9 @@ export class Ledger {
   readonly #untold = new Set<string>();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
+  /** Revisions that are known to be on disk. */
+  #committed: number | undefined;
+  #filed: number | undefined;
   /** Where the copy has commands, by id. */
   #places = new Map<string, number>();
 
@@ -91,13 +105,26 @@ export class Ledger {
     this.#document = document;
     const sound = isBooks(document.data);
     this.#data = sound ? document.data : emptyLedger;
-    this.#behind = !sound || (document.corrupt ?? 0) > 0;
+    const { corrupt = 0, found = 'newest' } = document;
+    this.#behind = !sound || corrupt > 0 || found !== 'newest';
     if (this.#behind) this.#data = { ...this.#data, doubtful: true };
+    else this.#filed = revisionOf(this.#data);
+    this.#committed = this.#data.committed;
   }
 
   /** The file does not have what the copy had: until it is written all is kept only once. */
   get behind(): boolean {
     return this.#behind;
+  }
+
+  /** The newest state, as a number that grows. */
+  get revision(): number {
+    return revisionOf(this.#data);
+  }
+
+  /** The journal has all up to this revision on disk. */
+  committed(revision: number): void {
+    this.#committed = Math.max(revision, this.#committed ?? 0);
   }
 
   /** What was kept with {@link keep}, of the last run. */
@@ -112,7 +139,7 @@ export class Ledger {
 
   /** The copy, for {@link Memory}: commands that are not finished, and the last of those that are. */
   *states(): Generator<readonly [key: string, value: unknown]> {
-    const { counters, actions, accepted, kept, ...head } = this.#data;
+    const { counters, actions, accepted, kept, committed: _, ...head } = this.#data;
     const finished = actions.filter(({ status }) => final(status)).slice(-COPIED);
     const copied = [...actions.filter(({ status }) => !final(status)), ...finished];
     const before = this.#places;
@@ -120,7 +147,8 @@ export class Ledger {
     const free = placesBeside(copied.flatMap(({ id }) => before.get(id) ?? []));
     for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
     const places = [...this.#places.values()];
-    yield [COPY, { ...head, untold: [...this.#untold], places } satisfies Head];
+    const filed = this.#filed === undefined ? {} : { filed: this.#filed };
+    yield [COPY, { ...head, ...filed, untold: [...this.#untold], places } satisfies Head];
     yield [`${COPY}/counters`, counters];
     yield [`${COPY}/accepted`, accepted];
     yield [`${COPY}/kept`, kept];
@@ -128,11 +156,19 @@ export class Ledger {
     for (const place of before.values()) if (!places.includes(place)) yield [`${COPY}/${place}`, undefined];
   }
 
-  /** Makes up for what the file does not have, from the copy of the last commit. Call it once, before anything else. */
+  /**
+   * Makes up for what the file does not have, from the copy of the last commit. A copy that is missing or older than the
+   * other says may have been put back, and the other with it: what was carried out since is not known then. Call it once,
+   * before anything else.
+   */
   recall(memory: Pick<Memory, 'recall' | 'damaged'>): void {
     const head = memory.recall(COPY);
+    const lost = lacksCommits(this.#data, memory);
+    let restored = false;
     if (isHead(head)) {
-      const { places, untold, ...rest } = head;
+      const { places, untold, filed = 0, ...rest } = head;
+      restored = !this.#behind && this.revision < filed;
+      this.committed(revisionOf(head));
       const found = places.map((place) => [place, memory.recall(`${COPY}/${place}`)] as const);
       const actions = found.flatMap(([place, action]) => {
         if (!isAction(action)) return [];
@@ -144,7 +180,7 @@ export class Ledger {
       const kept = memory.recall(`${COPY}/kept`) as LedgerData['kept'];
       const copy: LedgerData = {
         ...rest,
-        counters: united(rest.counters ?? {}, isObject(counters) ? counters : {}),
+        counters: isObject(counters) ? counters : {},
         actions,
         ...(Array.isArray(accepted) ? { accepted } : {}),
         ...(kept === undefined ? {} : { kept }),
@@ -152,12 +188,12 @@ export class Ledger {
       this.#unite(copy, untold);
     }
     // What the file does not have yet may have been in what is lost.
-    if (memory.damaged === true) this.#data = { ...this.#data, doubtful: true };
+    if (memory.damaged === true || lost || restored) this.#data = { ...this.#data, doubtful: true };
   }
 
   #unite(copy: LedgerData, untold: readonly string[]): void {
     const mine = this.#data;
-    const newer = (copy.revision ?? 0) > (mine.revision ?? 0) ? copy : mine;
+    const newer = revisionOf(copy) > revisionOf(mine) ? copy : mine;
     if (newer === copy) this.#behind = true;
     const told = new Map(copy.actions.map((action) => [action.id, action]));
     // The copy is of a commit with all that was published: what it does not know as finished was perhaps never told.
@@ -253,13 +289,30 @@ export class Ledger {
   /** Writes the file; resolves when all of now is on disk. */
   async write(): Promise<void> {
     this.#advance();
-    await this.#document.write(this.#data);
+    const { revision } = this;
+    await this.#document.write(
+      this.#committed === undefined ? this.#data : { ...this.#data, committed: this.#committed },
+    );
+    this.#filed = Math.max(revision, this.#filed ?? 0);
     this.#behind = false;
   }
 
-  #advance(): void {
-    this.#data = { ...this.#data, revision: (this.#data.revision ?? 0) + 1, kept: this.#kept() };
+  /** From the first commit on the file says that there is a copy in the journal: one that is missing later is lost. */
+  async mark(commit: (() => Promise<void>) | undefined): Promise<void> {
+    if (this.#committed !== undefined || commit === undefined) return;
+    const { revision } = this;
+    await commit();
+    this.committed(revision);
+    await this.write();
   }
+
+  #advance(): void {
+    this.#data = { ...this.#data, revision: this.revision + 1, kept: this.#kept() };
+  }
+}
+
+function revisionOf({ revision = 0 }: Pick<LedgerData, 'revision'>): number {
+  return revision;
 }
 
 /** Numbers from 0 on but those. */

@@ -19,7 +19,7 @@ import { Errands, type Waker } from './errands.ts';
 import { Execution } from './execution.ts';
 import type { Parts, RemoteKind } from './kind.ts';
 import type { ActionRecord, Ledger } from './ledger.ts';
-import type { Plan, Refusal } from './plan.ts';
+import { groupsOf, type Plan, type Refusal } from './plan.ts';
 import { alwaysAwake, DAY, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
 import { type Errand, Programs } from './programs.ts';
 import { type Progress, Reports } from './reports.ts';
@@ -52,6 +52,8 @@ export interface RemotesOptions {
   readonly zone?: string;
   /** Where the copy of the ledger is kept. */
   readonly memory?: Pick<Memory, 'recall' | 'damaged'>;
+  /** Puts the copy on disk, with all else that waits. */
+  readonly commit?: () => Promise<void>;
   readonly waker?: Waker;
   /** Commands that are the agent's own affair, by kind. */
   readonly affairs?: ReadonlyMap<CommandKind, Affair>;
@@ -203,6 +205,7 @@ export class Remotes {
     for (const record of unfinished) this.#occupy(record, this.#planOf(record));
     await this.#guarded(async () => {
       await this.#makeUp();
+      await ledger.mark(this.#o.commit);
       if (ledger.behind) await ledger.write();
     });
     this.#errands.start();
@@ -315,8 +318,7 @@ export class Remotes {
   }
 
   #late(order: Order): Refusal | undefined {
-    const { clock, quality } = this.#o;
-    return late(order, clock.now(), quality());
+    return late(order, this.#o.clock.now(), this.#o.quality());
   }
 
   /** Carries out what a program has come to, by an id of its own: at most once, as any command. */
@@ -392,8 +394,3 @@ export class Remotes {
 }
 
 const unsupported = (detail: string): Refusal => ({ code: 'command.unsupported', detail });
-
-/** What cannot go on at the same time: commands of one kind, and actions of one part of the car. */
-function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
-  return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
-}

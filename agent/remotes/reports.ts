@@ -74,6 +74,7 @@ export class Reports {
   async tell({ record, correlation, untold }: Progress): Promise<void> {
     const { id, type, status, failureCause, detail } = record;
     if (untold.has(status)) return;
+    const { revision } = this.#parts.ledger;
     const report: RemoteReport = {
       remoteActionId: id,
       type,
@@ -87,6 +88,7 @@ export class Reports {
         ...(correlation === undefined ? {} : { correlation }),
         ...(final(status) ? {} : { durable: true }),
       });
+      if (this.#parts.copied) this.#parts.ledger.committed(revision);
     } catch (error) {
       // How it ended is sent from memory; what is not finished is not told, and must not go on.
       if (!final(status)) throw error;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateKey, keyIdOf, readTrust, TrustStore } from '../../adapters/keys/index.ts';
 import { openStore } from '../../adapters/store/index.ts';
-import { beginRecords, openChanges } from '../../commands/directory.ts';
+import { beginRecords, openChanges, openLedger } from '../../commands/directory.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const NOW = 1_790_000_000_000;
@@ -34,7 +34,8 @@ async function start(changes?: (keys: TrustStore) => Promise<void>) {
   const first = await beginRecords(data, log);
   const store = await openStore(join(data, 'outbox'), { log });
   const { memory } = store;
-  const document = await openChanges({ data, memory, file, first, log });
+  const ledger = await openLedger(data, first, log);
+  const document = await openChanges({ data, memory, file, first, ledger, log });
   const kept = TrustStore.open(file, { now: () => NOW }, { changes: document });
   memory.keep(() => kept.states());
   await store.outbox.commit();

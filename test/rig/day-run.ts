@@ -4,7 +4,7 @@ import { deserialize, serialize } from 'node:v8';
 import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Clock, Log, Memory, OutboxStore, OutgoingMessage, RecordStore, StoredRecord } from '../../agent/ports.ts';
-import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { emptyLedger, type LedgerDocument } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../commands/deflate.ts';
 import { DAY, type DayLog, framesOf, recordDay, timeKnownAt, vehicle, wallAt } from './day.ts';
 import { KillableStore } from './day-store.ts';
@@ -100,6 +100,8 @@ export interface LifeStore {
   readonly records: RecordStore;
   /** A commit was asked for, so that the feed must wait a moment. */
   readonly asked: boolean;
+  /** Default: one that nothing reads after this life. */
+  readonly ledger?: LedgerDocument;
 }
 
 /** One life of the agent: from its start to where it is cut, or to the end of the day. */
@@ -136,7 +138,7 @@ export class Life {
         deflate,
         actuator: { actions: new Set(), actuate: async () => undefined },
         verifier: { key: () => undefined, verify: () => false },
-        ledger: { data: emptyLedger, write: async () => undefined },
+        ledger: store.ledger ?? { data: emptyLedger, write: async () => undefined },
       },
       {
         vin: VIN,

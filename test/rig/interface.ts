@@ -11,7 +11,7 @@ import type { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { openDocument, openStore } from '../../adapters/store/index.ts';
 import type { OutboxStore } from '../../agent/ports.ts';
 import { type Car, startCar } from '../../commands/car.ts';
-import { beginRecords } from '../../commands/directory.ts';
+import { beginRecords, openLedger } from '../../commands/directory.ts';
 import type { InterfaceOptions } from '../../commands/interface.ts';
 import type { CarService } from '../../commands/service.ts';
 import { benchCar } from '../../commands/simulation.ts';
@@ -167,14 +167,20 @@ export class InterfaceBench {
 async function liveDay(data: string): Promise<void> {
   const log = new MemoryLog();
   mkdirSync(data);
-  await beginRecords(data, log);
+  const first = await beginRecords(data, log);
   mkdirSync(join(data, 'outbox'));
   const boots = await openDocument(join(data, 'boot.json'), { boot: 0 }, { log });
   await boots.write({ boot: 1 });
   const store = await openStore(join(data, 'outbox'), { log, now: () => MIDNIGHT });
   const life = new Life(
     await recordDay(),
-    { outbox: store.outbox, memory: store.memory, records: store.records, asked: true },
+    {
+      outbox: store.outbox,
+      memory: store.memory,
+      records: store.records,
+      asked: true,
+      ledger: await openLedger(data, first, log),
+    },
     1,
     log,
     () => undefined,

@@ -144,7 +144,7 @@ describe('a theft', () => {
     const car = carOf();
     car.steal('Declared');
     await car.order('Stolen', { trackingPeriod: { running: 10, shutdown: 120 } });
-    const after = carOf({ document: disk(car.document.data), theft: car.stolen() as never });
+    const after = carOf({ memory: car.memory, document: disk(car.document.data), theft: car.stolen() as never });
     expect(after.periods).toEqual([{ running: 10_000, shutdown: 120_000 }]);
   });
 });

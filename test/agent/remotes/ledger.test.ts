@@ -1,4 +1,5 @@
 /** What the ledger knows after its file, or the copy in the outbox's commits, was lost or is older. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ActionRecord, Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
 import { unite, use } from '../../../agent/remotes/window.ts';
@@ -194,6 +195,44 @@ describe('a damaged file', () => {
     const ledger = new Ledger(disk(undefined, 1));
     ledger.settle(5_000);
     expect([4_999, 5_000, 5_001].map((issued) => ledger.forgot(issued))).toEqual([true, true, false]);
+  });
+
+  test('a power cut at any moment leaves nothing doubtful; a copy that was put back does, once the other knows of a newer', async () => {
+    const step = fc.constantFrom('state', 'commit', 'file');
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 20 }), async (steps) => {
+        const document = disk();
+        const ledger = new Ledger(document);
+        const doubtful = (file: LedgerData, copy: Copy): boolean => {
+          const next = new Ledger(disk(file));
+          next.recall(copy);
+          return next.doubtful;
+        };
+        let memory = copyOf(ledger);
+        await ledger.mark(async () => {
+          memory = copyOf(ledger);
+        });
+        /** The first of both, and whether the other has said since that there is a newer. */
+        const [file, copy] = [document.data, memory];
+        let [committed, filed, knowsCommit, knowsFile] = [false, false, false, false];
+        for (const [n, next] of steps.entries()) {
+          if (next === 'state') ledger.set(record(`command ${n}`, 'Success'));
+          else if (next === 'commit') {
+            memory = copyOf(ledger);
+            ledger.committed(ledger.revision);
+            committed = true;
+            knowsFile ||= filed;
+          } else {
+            await ledger.write();
+            filed = true;
+            knowsCommit ||= committed;
+          }
+          expect(doubtful(document.data, memory), `cut after ${steps.slice(0, n + 1)}`).toBe(false);
+          expect(doubtful(document.data, copy), `older copy after ${steps.slice(0, n + 1)}`).toBe(knowsCommit);
+          expect(doubtful(file, memory), `older file after ${steps.slice(0, n + 1)}`).toBe(knowsFile);
+        }
+      }),
+    );
   });
 
   test.each<[string, unknown]>([

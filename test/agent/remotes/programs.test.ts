@@ -142,7 +142,7 @@ describe('what was missed', () => {
     await before.order('ThermalPreconditioning', at('PT13H'));
     before.remotes.stop();
     clock.advance(HOUR + late);
-    const car = carOf({ clock, document: disk(before.document.data) });
+    const car = carOf({ clock, memory: before.memory, document: disk(before.document.data) });
     await car.remotes.resume();
     car.repeat();
     await clock.settle(5_000, 500);
@@ -151,7 +151,7 @@ describe('what was missed', () => {
     expect(car.value(PROGRAMS)).toMatchObject([{ slot: 1, start: 'PT13H' }]);
     car.remotes.stop();
     // A third start has nothing more to do.
-    const next = carOf({ clock, document: disk(car.document.data) });
+    const next = carOf({ clock, memory: car.memory, document: disk(car.document.data) });
     await next.remotes.resume();
     await clock.settle(5_000, 500);
     expect(next.actuated).toEqual([]);
@@ -163,7 +163,7 @@ describe('what was missed', () => {
     const before = carOf({ clock });
     await before.order('ThermalPreconditioning', at('PT13H'));
     before.remotes.stop();
-    const car = carOf({ clock, document: disk(before.document.data), quality: 'none' });
+    const car = carOf({ clock, memory: before.memory, document: disk(before.document.data), quality: 'none' });
     await car.remotes.resume();
     await pass(car, HOUR + 60_000);
     expect(car.actuated).toEqual([]);
