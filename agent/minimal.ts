@@ -10,6 +10,7 @@ import { admit, logUnanswered, open } from './remotes/admission.ts';
 import { type Affair, failureOf } from './remotes/affair.ts';
 import { late, SKEW } from './remotes/checks.ts';
 import { final, Ledger, type LedgerData } from './remotes/ledger.ts';
+import { defaultLimits } from './remotes/power.ts';
 import { type Progress, Reports } from './remotes/reports.ts';
 import { VerificationQueue } from './remotes/verification-queue.ts';
 import { FAREWELL, within } from './within.ts';
@@ -44,6 +45,8 @@ export interface MinimalOptions {
   readonly window: () => number;
   /** Bound of the outbox, bytes. */
   readonly limit: number;
+  /** Longest time between issue and expiry of a command, ms; default: {@link defaultLimits}. */
+  readonly validity?: number;
   /** What a hello says beside who speaks. */
   readonly more: () => Partial<Hello>;
 }
@@ -177,7 +180,7 @@ export class MinimalAgent implements LinkEvents {
   /** The checks of the whole agent, in its order (docs/commands.md), as far as they concern the agent itself. */
   async #receive(opened: OpenedCommand, correlation: Uint8Array | undefined, crowded: boolean): Promise<void> {
     const { log, affairs, clock, verifier } = this.#ports;
-    const { quality } = this.#options;
+    const { quality, validity = defaultLimits.validity } = this.#options;
     const admitted = admit(opened, verifier);
     if ('code' in admitted) return logUnanswered(log, admitted);
     const { command, key, rights } = admitted;
@@ -208,7 +211,7 @@ export class MinimalAgent implements LinkEvents {
       const detail = `the agent is in its minimal mode: ${this.#options.reason}`;
       return this.#reports.fail(blank, { code: 'command.unsupported', detail });
     }
-    const tooLate = late({ issued, expires }, now, quality());
+    const tooLate = late({ issued, expires }, validity, now, quality());
     if (tooLate !== undefined) return this.#reports.fail(blank, tooLate);
     this.#underWay.add(id);
     try {

@@ -54,6 +54,8 @@ export interface CarOptions extends Ways {
   readonly backoff?: BackoffOptions;
   /** File of the keys that may sign commands. */
   readonly trust?: string;
+  /** Longest time between issue and expiry of a command, ms. */
+  readonly maxValidity?: number;
   /** Time zone of programs, a name of the IANA data base. */
   readonly zone?: string;
   /** Bound of the outbox, bytes. */
@@ -183,7 +185,10 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
       ...(options.batch === undefined ? {} : { batch: options.batch }),
       ...(options.callbacks === undefined ? {} : { callbacks: options.callbacks }),
       ...(options.power === undefined ? {} : { power: options.power }),
-      ...(options.power?.battery === undefined ? {} : { limits: { battery: options.power.battery } }),
+      limits: {
+        ...(options.power?.battery === undefined ? {} : { battery: options.power.battery }),
+        ...(options.maxValidity === undefined ? {} : { validity: options.maxValidity }),
+      },
       ...(options.service === undefined ? {} : { helloEvery: options.service.helloEvery }),
       quality: () => clock.quality(),
       window: () => link.window,

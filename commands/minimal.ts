@@ -86,6 +86,7 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
       profile,
       reason,
       limit: outbox.limit,
+      ...(commands === undefined ? {} : { validity: commands.maxValidity }),
       quality: () => clock.quality(),
       window: () => link.window,
       more: service.overseer.hello,

@@ -175,7 +175,6 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     log,
     rest,
   );
-  const trust = configuration.commands?.trust;
   const { http } = configuration;
   const monitors = writtenMonitors(configuration.monitors, log);
   const options = {
@@ -188,7 +187,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     ...(sender === undefined ? {} : { sender }),
     requesters,
     mqtt,
-    ...(trust === undefined ? {} : { trust }),
+    ...configuration.commands,
     ...(configuration.timeZone === undefined ? {} : { zone: configuration.timeZone }),
     limit: configuration.outbox.limit,
     batch: configuration.outbox.batch,

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
 import type { CloudClient } from '../adapters/mqtt/index.ts';
+import { configurationDefaults } from '../config/defaults.ts';
+import { writeDuration } from '../config/quantities.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
@@ -75,6 +77,12 @@ async function send(vin: string, what: string, words: readonly string[], options
   const wishes = isOrder(what) ? await ordersOf(what, words, details, keys) : [wishOf(what, words, details)];
   const key = options.key ?? (await onlyKey(keys));
   const signer = await CommandSigner.open(keys, key);
+  const { maxValidity } = configurationDefaults.commands;
+  if (valid * 1000 > maxValidity) {
+    process.stderr.write(
+      `vigie: a car refuses a command that is valid for more than ${writeDuration(maxValidity)}, unless its commands.maxValidity is longer\n`,
+    );
+  }
   const client = await connectTo(options);
   const presence = await presenceOf(client, vin);
   if (presence === undefined) return;

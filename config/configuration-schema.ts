@@ -141,7 +141,10 @@ export const configurationSchema = closed(
     mqtt,
     commands: Type.Optional(
       closed(
-        { trust: file('The keys that may give commands, and which') },
+        {
+          trust: file('The keys that may give commands, and which'),
+          maxValidity: Type.Optional(duration('Longest time between issue and expiry of a command')),
+        },
         'Remote commands; without it none is accepted',
       ),
     ),

@@ -23,6 +23,13 @@ import { readDuration, readSize } from './quantities.ts';
 import { readService, type ServiceConfiguration } from './service.ts';
 import { isProfilePath, shippedNames, shippedProfiles } from './shipped.ts';
 
+export interface CommandConfiguration {
+  /** File of the keys that may give commands. */
+  readonly trust: string;
+  /** Longest time between issue and expiry of a command, ms. */
+  readonly maxValidity: number;
+}
+
 /** All paths are absolute, times in ms, sizes in bytes. */
 export interface Configuration extends ServiceConfiguration {
   readonly file: string;
@@ -38,7 +45,7 @@ export interface Configuration extends ServiceConfiguration {
   readonly record?: Recording;
   readonly mqtt: MqttConfiguration;
   /** Absent: no remote command is accepted. */
-  readonly commands?: { readonly trust: string };
+  readonly commands?: CommandConfiguration;
   readonly outbox: {
     readonly limit: number;
     /** Readings and waypoints travel together for so long, ms. */
@@ -100,10 +107,10 @@ function readConfiguration(
   findings: Findings,
 ): Configuration {
   const profile = typeof input.profile === 'string' ? input.profile : '';
-  const trust = findings.sound('/commands') ? input.commands?.trust : undefined;
+  const data = beside(typeof input.data === 'string' ? input.data : configurationDefaults.data);
+  const commands = readCommands(input, beside, data, findings);
   const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
   const batch = findings.sound('/outbox') ? input.outbox?.batch : undefined;
-  const data = beside(typeof input.data === 'string' ? input.data : configurationDefaults.data);
   const level = findings.sound('/log') ? input.log?.level : undefined;
   const outboxLimit = limit === undefined ? configurationDefaults.outbox.limit : readSize(limit);
   if (outboxLimit < SMALLEST_OUTBOX) {
@@ -112,13 +119,6 @@ function readConfiguration(
   const mqtt = readMqtt(input.mqtt, beside, findings);
   const http = readHttp(input.http, beside, findings);
   const monitors = readMonitorsSection(input.monitors, beside, findings);
-  if (trust !== undefined) {
-    checkAwaited('/commands/trust', beside(trust), findings, { fix: 'make it with `vigie keys`' });
-    if (beside(trust) === join(data, 'trust.json')) {
-      const message = 'the agent keeps there what commands have changed of the keys';
-      findings.error('/commands/trust', message, 'put the trust file into another folder');
-    }
-  }
   const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
   if (timeZone !== undefined && !isZone(timeZone)) {
     findings.error('/timeZone', `there is no time zone ${quoted(timeZone)}`, 'write a name such as Europe/Paris');
@@ -130,7 +130,7 @@ function readConfiguration(
     data,
     ...readInputs(input, beside, findings),
     mqtt,
-    ...(trust === undefined ? {} : { commands: { trust: beside(trust) } }),
+    ...(commands === undefined ? {} : { commands }),
     outbox: {
       limit: outboxLimit,
       batch: batch === undefined ? configurationDefaults.outbox.batch : readDuration(batch),
@@ -190,4 +190,31 @@ export function readSecret(file: string): string {
   }
   if (secret === '') throw new VigieError('configuration.wrong', 'the file of the secret is empty', { where: file });
   return secret;
+}
+
+/** Commands of the unit's own interface are valid for two minutes. */
+const SHORTEST_VALIDITY = 120_000;
+const LONGEST_VALIDITY = 30 * 86_400_000;
+
+function readCommands(
+  { commands }: ConfigurationInput,
+  beside: (path: string) => string,
+  data: string,
+  findings: Findings,
+): CommandConfiguration | undefined {
+  if (commands === undefined || !findings.sound('/commands')) return undefined;
+  const trust = beside(commands.trust);
+  checkAwaited('/commands/trust', trust, findings, { fix: 'make it with `vigie keys`' });
+  if (trust === join(data, 'trust.json')) {
+    const message = 'the agent keeps there what commands have changed of the keys';
+    findings.error('/commands/trust', message, 'put the trust file into another folder');
+  }
+  const maxValidity =
+    commands.maxValidity === undefined
+      ? configurationDefaults.commands.maxValidity
+      : readDuration(commands.maxValidity);
+  if (maxValidity < SHORTEST_VALIDITY || maxValidity > LONGEST_VALIDITY) {
+    findings.error('/commands/maxValidity', 'the validity of commands must be 2m to 30d', 'write e.g. 24h');
+  }
+  return { trust, maxValidity };
 }

@@ -72,6 +72,10 @@ export const configurationDefaults = {
     /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
     batch: 60_000,
   },
+  commands: {
+    /** Commands are for now, or for when the car is next online. After a restore of all records one can be repeated for this long. */
+    maxValidity: 24 * 3_600_000,
+  },
   power: {
     /** Interface 3.19.2: three minutes after each message. */
     linger: 180_000,

@@ -92,6 +92,12 @@ export const errors = {
     cause: 'VehicleConnectionTimeout',
     retriable: false,
   },
+  'command.longLived': {
+    meaning: 'the time between issue and expiry is longer than the car accepts',
+    http: 40021,
+    cause: 'WrongCommand',
+    retriable: false,
+  },
   'command.replayed': {
     meaning: 'the counter of the key was used before',
     http: 40902,

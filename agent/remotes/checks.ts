@@ -30,8 +30,20 @@ export interface Validity {
   readonly own?: boolean;
 }
 
-/** Why the command is too late, if it is. A car that does not know the time cannot say that it is not. */
-export function late({ issued, expires, own }: Validity, now: number, quality: ClockQuality): Refusal | undefined {
+/**
+ * Why the command is valid for too long (`validity`, ms) or too late, if it is. A car that does not know the time cannot
+ * say that it is not too late.
+ */
+export function late(
+  { issued, expires, own }: Validity,
+  validity: number,
+  now: number,
+  quality: ClockQuality,
+): Refusal | undefined {
+  if (own !== true && expires - issued > validity) {
+    const detail = `it is valid for ${Math.ceil((expires - issued) / 1000)} s; the limit is ${validity / 1000} s`;
+    return { code: 'command.longLived', detail };
+  }
   const refuse = (detail: string): Refusal => ({ code: 'command.expired', detail });
   if (quality === 'none') return refuse('the car does not know the time');
   if (now > expires) return refuse(`it expired ${Math.ceil((now - expires) / 1000)} s ago`);

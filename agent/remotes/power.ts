@@ -26,11 +26,11 @@ export interface Limits {
   readonly burst: number;
   /** Commands within a day. */
   readonly daily: number;
+  /** Longest time between issue and expiry, ms: how long a command can be repeated after all records were put back. */
+  readonly validity: number;
   /** After waking up the car's readings are waited for this long, ms. */
   readonly settling: number;
 }
-
-export const defaultLimits: Limits = { wakeUps: 100, battery: 20, burst: 10, daily: 500, settling: 5_000 };
 
 /** A sliding month, ms. */
 export const MONTH = 30 * 86_400_000;
@@ -38,3 +38,12 @@ export const MONTH = 30 * 86_400_000;
 export const BURST = 10_000;
 /** ms */
 export const DAY = 86_400_000;
+
+export const defaultLimits: Limits = {
+  wakeUps: 100,
+  battery: 20,
+  burst: 10,
+  daily: 500,
+  validity: DAY,
+  settling: 5_000,
+};

@@ -208,6 +208,8 @@ export class Remotes {
       await ledger.mark(this.#o.commit);
       if (ledger.behind) await ledger.write();
     });
+    // A schedule that begins after `stop` would keep the process from ending.
+    if (this.#reports.stopped) return;
     this.#errands.start();
     for (const record of untold) await this.#reports.tell(this.#progress(record));
     await Promise.all(unfinished.map((record) => this.#settle(record)));
@@ -318,7 +320,7 @@ export class Remotes {
   }
 
   #late(order: Order): Refusal | undefined {
-    return late(order, this.#o.clock.now(), this.#o.quality());
+    return late(order, this.#limits.validity, this.#o.clock.now(), this.#o.quality());
   }
 
   /** Carries out what a program has come to, by an id of its own: at most once, as any command. */

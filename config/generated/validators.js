@@ -3188,7 +3188,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate154;
-var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3413,10 +3413,10 @@ function validate180(data, { instancePath = "", parentData, parentDataProperty, 
 }
 validate180.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern30 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate191(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate192(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate191.evaluated;
+  const evaluated0 = validate192.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3442,14 +3442,14 @@ function validate191(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate191.errors = vErrors;
+  validate192.errors = vErrors;
   return errors === 0;
 }
-validate191.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate198(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate192.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate199(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate198.evaluated;
+  const evaluated0 = validate199.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3482,15 +3482,15 @@ function validate198(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate198.errors = vErrors;
+  validate199.errors = vErrors;
   return errors === 0;
 }
-validate198.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+validate199.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
 var pattern34 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate212(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate213(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate212.evaluated;
+  const evaluated0 = validate213.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3516,10 +3516,10 @@ function validate212(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate212.errors = vErrors;
+  validate213.errors = vErrors;
   return errors === 0;
 }
-validate212.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate213.evaluated = { "dynamicProps": false, "dynamicItems": false };
 function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4152,7 +4152,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key6 in data40) {
-          if (!(key6 === "trust")) {
+          if (!(key6 === "trust" || key6 === "maxValidity")) {
             const err45 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
             if (vErrors === null) {
               vErrors = [err45];
@@ -4168,6 +4168,12 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors = vErrors.length;
           }
         }
+        if (data40.maxValidity !== void 0) {
+          if (!validate180(data40.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data40, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+            errors = vErrors.length;
+          }
+        }
       } else {
         const err46 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
@@ -4179,9 +4185,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.outbox !== void 0) {
-      let data42 = data.outbox;
-      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
-        for (const key7 in data42) {
+      let data43 = data.outbox;
+      if (data43 && typeof data43 == "object" && !Array.isArray(data43)) {
+        for (const key7 in data43) {
           if (!(key7 === "limit" || key7 === "batch")) {
             const err47 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
             if (vErrors === null) {
@@ -4192,14 +4198,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data42.limit !== void 0) {
-          if (!validate169(data42.limit, { instancePath: instancePath + "/outbox/limit", parentData: data42, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+        if (data43.limit !== void 0) {
+          if (!validate169(data43.limit, { instancePath: instancePath + "/outbox/limit", parentData: data43, parentDataProperty: "limit", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
             errors = vErrors.length;
           }
         }
-        if (data42.batch !== void 0) {
-          if (!validate180(data42.batch, { instancePath: instancePath + "/outbox/batch", parentData: data42, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+        if (data43.batch !== void 0) {
+          if (!validate180(data43.batch, { instancePath: instancePath + "/outbox/batch", parentData: data43, parentDataProperty: "batch", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
@@ -4215,9 +4221,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.metrics !== void 0) {
-      let data45 = data.metrics;
-      if (data45 && typeof data45 == "object" && !Array.isArray(data45)) {
-        if (data45.listen === void 0) {
+      let data46 = data.metrics;
+      if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
+        if (data46.listen === void 0) {
           const err49 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
             vErrors = [err49];
@@ -4226,7 +4232,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key8 in data45) {
+        for (const key8 in data46) {
           if (!(key8 === "listen")) {
             const err50 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
@@ -4237,10 +4243,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data45.listen !== void 0) {
-          let data46 = data45.listen;
-          if (typeof data46 === "string") {
-            if (!pattern28.test(data46)) {
+        if (data46.listen !== void 0) {
+          let data47 = data46.listen;
+          if (typeof data47 === "string") {
+            if (!pattern28.test(data47)) {
               const err51 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
               if (vErrors === null) {
                 vErrors = [err51];
@@ -4270,9 +4276,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.health !== void 0) {
-      let data47 = data.health;
-      if (data47 && typeof data47 == "object" && !Array.isArray(data47)) {
-        for (const key9 in data47) {
+      let data48 = data.health;
+      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
+        for (const key9 in data48) {
           if (!(key9 === "every")) {
             const err54 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
@@ -4283,8 +4289,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data47.every !== void 0) {
-          if (!validate180(data47.every, { instancePath: instancePath + "/health/every", parentData: data47, parentDataProperty: "every", rootData, dynamicAnchors })) {
+        if (data48.every !== void 0) {
+          if (!validate180(data48.every, { instancePath: instancePath + "/health/every", parentData: data48, parentDataProperty: "every", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
@@ -4300,9 +4306,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.power !== void 0) {
-      let data49 = data.power;
-      if (data49 && typeof data49 == "object" && !Array.isArray(data49)) {
-        for (const key10 in data49) {
+      let data50 = data.power;
+      if (data50 && typeof data50 == "object" && !Array.isArray(data50)) {
+        for (const key10 in data50) {
           if (!(key10 === "linger" || key10 === "lowLinger" || key10 === "battery" || key10 === "silence" || key10 === "waking" || key10 === "keepalive")) {
             const err56 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
@@ -4313,22 +4319,22 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data49.linger !== void 0) {
-          if (!validate180(data49.linger, { instancePath: instancePath + "/power/linger", parentData: data49, parentDataProperty: "linger", rootData, dynamicAnchors })) {
+        if (data50.linger !== void 0) {
+          if (!validate180(data50.linger, { instancePath: instancePath + "/power/linger", parentData: data50, parentDataProperty: "linger", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
-        if (data49.lowLinger !== void 0) {
-          if (!validate180(data49.lowLinger, { instancePath: instancePath + "/power/lowLinger", parentData: data49, parentDataProperty: "lowLinger", rootData, dynamicAnchors })) {
+        if (data50.lowLinger !== void 0) {
+          if (!validate180(data50.lowLinger, { instancePath: instancePath + "/power/lowLinger", parentData: data50, parentDataProperty: "lowLinger", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
-        if (data49.battery !== void 0) {
-          let data52 = data49.battery;
-          if (typeof data52 == "number") {
-            if (data52 > 100 || isNaN(data52)) {
+        if (data50.battery !== void 0) {
+          let data53 = data50.battery;
+          if (typeof data53 == "number") {
+            if (data53 > 100 || isNaN(data53)) {
               const err57 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err57];
@@ -4337,7 +4343,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data52 < 0 || isNaN(data52)) {
+            if (data53 < 0 || isNaN(data53)) {
               const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err58];
@@ -4356,20 +4362,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data49.silence !== void 0) {
-          if (!validate180(data49.silence, { instancePath: instancePath + "/power/silence", parentData: data49, parentDataProperty: "silence", rootData, dynamicAnchors })) {
+        if (data50.silence !== void 0) {
+          if (!validate180(data50.silence, { instancePath: instancePath + "/power/silence", parentData: data50, parentDataProperty: "silence", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
-        if (data49.waking !== void 0) {
-          if (!validate180(data49.waking, { instancePath: instancePath + "/power/waking", parentData: data49, parentDataProperty: "waking", rootData, dynamicAnchors })) {
+        if (data50.waking !== void 0) {
+          if (!validate180(data50.waking, { instancePath: instancePath + "/power/waking", parentData: data50, parentDataProperty: "waking", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
-        if (data49.keepalive !== void 0) {
-          if (!validate180(data49.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data49, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+        if (data50.keepalive !== void 0) {
+          if (!validate180(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
@@ -4385,9 +4391,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.http !== void 0) {
-      let data56 = data.http;
-      if (data56 && typeof data56 == "object" && !Array.isArray(data56)) {
-        if (data56.listen === void 0) {
+      let data57 = data.http;
+      if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
+        if (data57.listen === void 0) {
           const err61 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
             vErrors = [err61];
@@ -4396,7 +4402,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key11 in data56) {
+        for (const key11 in data57) {
           if (!func1.call(schema37.properties.http.properties, key11)) {
             const err62 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
             if (vErrors === null) {
@@ -4407,10 +4413,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.listen !== void 0) {
-          let data57 = data56.listen;
-          if (typeof data57 === "string") {
-            if (!pattern29.test(data57)) {
+        if (data57.listen !== void 0) {
+          let data58 = data57.listen;
+          if (typeof data58 === "string") {
+            if (!pattern29.test(data58)) {
               const err63 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
                 vErrors = [err63];
@@ -4429,16 +4435,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.url !== void 0) {
-          if (!validate191(data56.url, { instancePath: instancePath + "/http/url", parentData: data56, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+        if (data57.url !== void 0) {
+          if (!validate192(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
-        if (data56.hosts !== void 0) {
-          let data59 = data56.hosts;
-          if (Array.isArray(data59)) {
-            if (data59.length < 1) {
+        if (data57.hosts !== void 0) {
+          let data60 = data57.hosts;
+          if (Array.isArray(data60)) {
+            if (data60.length < 1) {
               const err65 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err65];
@@ -4447,11 +4453,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len2 = data59.length;
+            const len2 = data60.length;
             for (let i2 = 0; i2 < len2; i2++) {
-              let data60 = data59[i2];
-              if (typeof data60 === "string") {
-                if (!pattern31.test(data60)) {
+              let data61 = data60[i2];
+              if (typeof data61 === "string") {
+                if (!pattern31.test(data61)) {
                   const err66 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err66];
@@ -4480,10 +4486,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.tls !== void 0) {
-          let data61 = data56.tls;
-          if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
-            if (data61.cert === void 0) {
+        if (data57.tls !== void 0) {
+          let data62 = data57.tls;
+          if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
+            if (data62.cert === void 0) {
               const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
                 vErrors = [err69];
@@ -4492,7 +4498,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data61.key === void 0) {
+            if (data62.key === void 0) {
               const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
               if (vErrors === null) {
                 vErrors = [err70];
@@ -4501,7 +4507,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key12 in data61) {
+            for (const key12 in data62) {
               if (!(key12 === "cert" || key12 === "key" || key12 === "clientCa")) {
                 const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                 if (vErrors === null) {
@@ -4512,20 +4518,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data61.cert !== void 0) {
-              if (!validate155(data61.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data61, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            if (data62.cert !== void 0) {
+              if (!validate155(data62.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data62, parentDataProperty: "cert", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data61.key !== void 0) {
-              if (!validate155(data61.key, { instancePath: instancePath + "/http/tls/key", parentData: data61, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            if (data62.key !== void 0) {
+              if (!validate155(data62.key, { instancePath: instancePath + "/http/tls/key", parentData: data62, parentDataProperty: "key", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data61.clientCa !== void 0) {
-              if (!validate155(data61.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data61, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+            if (data62.clientCa !== void 0) {
+              if (!validate155(data62.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data62, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
@@ -4540,10 +4546,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.fleet !== void 0) {
-          let data65 = data56.fleet;
-          if (Array.isArray(data65)) {
-            if (data65.length < 1) {
+        if (data57.fleet !== void 0) {
+          let data66 = data57.fleet;
+          if (Array.isArray(data66)) {
+            if (data66.length < 1) {
               const err73 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err73];
@@ -4552,11 +4558,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len3 = data65.length;
+            const len3 = data66.length;
             for (let i3 = 0; i3 < len3; i3++) {
-              let data66 = data65[i3];
-              if (data66 && typeof data66 == "object" && !Array.isArray(data66)) {
-                if (data66.name === void 0) {
+              let data67 = data66[i3];
+              if (data67 && typeof data67 == "object" && !Array.isArray(data67)) {
+                if (data67.name === void 0) {
                   const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
                   if (vErrors === null) {
                     vErrors = [err74];
@@ -4565,7 +4571,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data66.passwordFile === void 0) {
+                if (data67.passwordFile === void 0) {
                   const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
                   if (vErrors === null) {
                     vErrors = [err75];
@@ -4574,7 +4580,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data66.clientId === void 0) {
+                if (data67.clientId === void 0) {
                   const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                   if (vErrors === null) {
                     vErrors = [err76];
@@ -4583,7 +4589,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data66.fleets === void 0) {
+                if (data67.fleets === void 0) {
                   const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
                   if (vErrors === null) {
                     vErrors = [err77];
@@ -4592,7 +4598,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                for (const key13 in data66) {
+                for (const key13 in data67) {
                   if (!(key13 === "name" || key13 === "passwordFile" || key13 === "clientId" || key13 === "fleets" || key13 === "certificate")) {
                     const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                     if (vErrors === null) {
@@ -4603,10 +4609,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                     errors++;
                   }
                 }
-                if (data66.name !== void 0) {
-                  let data67 = data66.name;
-                  if (typeof data67 === "string") {
-                    if (!pattern32.test(data67)) {
+                if (data67.name !== void 0) {
+                  let data68 = data67.name;
+                  if (typeof data68 === "string") {
+                    if (!pattern32.test(data68)) {
                       const err79 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
                         vErrors = [err79];
@@ -4625,26 +4631,26 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                     errors++;
                   }
                 }
-                if (data66.passwordFile !== void 0) {
-                  if (!validate155(data66.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data66, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                if (data67.passwordFile !== void 0) {
+                  if (!validate155(data67.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data67, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data66.clientId !== void 0) {
-                  if (!validate155(data66.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data66, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                if (data67.clientId !== void 0) {
+                  if (!validate155(data67.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data67, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data66.fleets !== void 0) {
-                  if (!validate198(data66.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data66, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+                if (data67.fleets !== void 0) {
+                  if (!validate199(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data66.certificate !== void 0) {
-                  if (!validate155(data66.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data66, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                if (data67.certificate !== void 0) {
+                  if (!validate155(data67.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data67, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                     errors = vErrors.length;
                   }
@@ -4669,10 +4675,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.user !== void 0) {
-          let data72 = data56.user;
-          if (data72 && typeof data72 == "object" && !Array.isArray(data72)) {
-            if (data72.issuer === void 0) {
+        if (data57.user !== void 0) {
+          let data73 = data57.user;
+          if (data73 && typeof data73 == "object" && !Array.isArray(data73)) {
+            if (data73.issuer === void 0) {
               const err83 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
               if (vErrors === null) {
                 vErrors = [err83];
@@ -4681,7 +4687,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data72.audience === void 0) {
+            if (data73.audience === void 0) {
               const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
               if (vErrors === null) {
                 vErrors = [err84];
@@ -4690,7 +4696,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key14 in data72) {
+            for (const key14 in data73) {
               if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds" || key14 === "clients")) {
                 const err85 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                 if (vErrors === null) {
@@ -4701,46 +4707,46 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data72.issuer !== void 0) {
-              if (!validate155(data72.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data72, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+            if (data73.issuer !== void 0) {
+              if (!validate155(data73.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data73, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data72.audience !== void 0) {
-              if (!validate155(data72.audience, { instancePath: instancePath + "/http/user/audience", parentData: data72, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+            if (data73.audience !== void 0) {
+              if (!validate155(data73.audience, { instancePath: instancePath + "/http/user/audience", parentData: data73, parentDataProperty: "audience", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data72.jwks !== void 0) {
-              if (!validate155(data72.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data72, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+            if (data73.jwks !== void 0) {
+              if (!validate155(data73.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data73, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data72.keys !== void 0) {
-              if (!validate198(data72.keys, { instancePath: instancePath + "/http/user/keys", parentData: data72, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+            if (data73.keys !== void 0) {
+              if (!validate199(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
                 errors = vErrors.length;
               }
             }
-            if (data72.subjects !== void 0) {
-              if (!validate198(data72.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data72, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+            if (data73.subjects !== void 0) {
+              if (!validate199(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
                 errors = vErrors.length;
               }
             }
-            if (data72.clientIds !== void 0) {
-              if (!validate198(data72.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data72, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+            if (data73.clientIds !== void 0) {
+              if (!validate199(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
                 errors = vErrors.length;
               }
             }
-            if (data72.clients !== void 0) {
-              let data79 = data72.clients;
-              if (Array.isArray(data79)) {
-                if (data79.length < 1) {
+            if (data73.clients !== void 0) {
+              let data80 = data73.clients;
+              if (Array.isArray(data80)) {
+                if (data80.length < 1) {
                   const err86 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
                     vErrors = [err86];
@@ -4749,11 +4755,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                const len4 = data79.length;
+                const len4 = data80.length;
                 for (let i4 = 0; i4 < len4; i4++) {
-                  let data80 = data79[i4];
-                  if (data80 && typeof data80 == "object" && !Array.isArray(data80)) {
-                    if (data80.clientId === void 0) {
+                  let data81 = data80[i4];
+                  if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
+                    if (data81.clientId === void 0) {
                       const err87 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                       if (vErrors === null) {
                         vErrors = [err87];
@@ -4762,7 +4768,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                       errors++;
                     }
-                    if (data80.energy === void 0) {
+                    if (data81.energy === void 0) {
                       const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
                       if (vErrors === null) {
                         vErrors = [err88];
@@ -4771,7 +4777,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                       errors++;
                     }
-                    for (const key15 in data80) {
+                    for (const key15 in data81) {
                       if (!(key15 === "clientId" || key15 === "energy")) {
                         const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                         if (vErrors === null) {
@@ -4782,15 +4788,15 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                         errors++;
                       }
                     }
-                    if (data80.clientId !== void 0) {
-                      if (!validate155(data80.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data80, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    if (data81.clientId !== void 0) {
+                      if (!validate155(data81.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data81, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data80.energy !== void 0) {
-                      let data82 = data80.energy;
-                      if (typeof data82 !== "string") {
+                    if (data81.energy !== void 0) {
+                      let data83 = data81.energy;
+                      if (typeof data83 !== "string") {
                         const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
                         if (vErrors === null) {
                           vErrors = [err90];
@@ -4799,7 +4805,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                         }
                         errors++;
                       }
-                      if (!(data82 === "object" || data82 === "list")) {
+                      if (!(data83 === "object" || data83 === "list")) {
                         const err91 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
                         if (vErrors === null) {
                           vErrors = [err91];
@@ -4839,10 +4845,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.vehicle !== void 0) {
-          let data83 = data56.vehicle;
-          if (data83 && typeof data83 == "object" && !Array.isArray(data83)) {
-            for (const key16 in data83) {
+        if (data57.vehicle !== void 0) {
+          let data84 = data57.vehicle;
+          if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
+            for (const key16 in data84) {
               if (!(key16 === "id" || key16 === "motorization" || key16 === "brand" || key16 === "label" || key16 === "pictures" || key16 === "callCenters")) {
                 const err95 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
                 if (vErrors === null) {
@@ -4853,10 +4859,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data83.id !== void 0) {
-              let data84 = data83.id;
-              if (typeof data84 === "string") {
-                if (!pattern33.test(data84)) {
+            if (data84.id !== void 0) {
+              let data85 = data84.id;
+              if (typeof data85 === "string") {
+                if (!pattern33.test(data85)) {
                   const err96 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
                     vErrors = [err96];
@@ -4875,9 +4881,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data83.motorization !== void 0) {
-              let data85 = data83.motorization;
-              if (typeof data85 !== "string") {
+            if (data84.motorization !== void 0) {
+              let data86 = data84.motorization;
+              if (typeof data86 !== "string") {
                 const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err98];
@@ -4886,7 +4892,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 errors++;
               }
-              if (!(data85 === "Electric" || data85 === "Hybrid" || data85 === "Thermic" || data85 === "Hydrogen")) {
+              if (!(data86 === "Electric" || data86 === "Hybrid" || data86 === "Thermic" || data86 === "Hydrogen")) {
                 const err99 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err99];
@@ -4896,22 +4902,22 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data83.brand !== void 0) {
-              if (!validate155(data83.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data83, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+            if (data84.brand !== void 0) {
+              if (!validate155(data84.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data84, parentDataProperty: "brand", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data83.label !== void 0) {
-              if (!validate155(data83.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data83, parentDataProperty: "label", rootData, dynamicAnchors })) {
+            if (data84.label !== void 0) {
+              if (!validate155(data84.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data84, parentDataProperty: "label", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
             }
-            if (data83.pictures !== void 0) {
-              let data88 = data83.pictures;
-              if (Array.isArray(data88)) {
-                if (data88.length < 1) {
+            if (data84.pictures !== void 0) {
+              let data89 = data84.pictures;
+              if (Array.isArray(data89)) {
+                if (data89.length < 1) {
                   const err100 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
                     vErrors = [err100];
@@ -4920,10 +4926,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                const len5 = data88.length;
+                const len5 = data89.length;
                 for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate191(data88[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data88, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+                  if (!validate192(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -4937,10 +4943,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data83.callCenters !== void 0) {
-              let data90 = data83.callCenters;
-              if (data90 && typeof data90 == "object" && !Array.isArray(data90)) {
-                for (const key17 in data90) {
+            if (data84.callCenters !== void 0) {
+              let data91 = data84.callCenters;
+              if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
+                for (const key17 in data91) {
                   if (!(key17 === "CL" || key17 === "BR" || key17 === "AR")) {
                     const err102 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                     if (vErrors === null) {
@@ -4951,21 +4957,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                     errors++;
                   }
                 }
-                if (data90.CL !== void 0) {
-                  if (!validate212(data90.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data90, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+                if (data91.CL !== void 0) {
+                  if (!validate213(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data90.BR !== void 0) {
-                  if (!validate212(data90.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data90, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+                if (data91.BR !== void 0) {
+                  if (!validate213(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data90.AR !== void 0) {
-                  if (!validate212(data90.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data90, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+                if (data91.AR !== void 0) {
+                  if (!validate213(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -4989,10 +4995,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.perDay !== void 0) {
-          let data94 = data56.perDay;
-          if (typeof data94 == "number") {
-            if (data94 > 1e9 || isNaN(data94)) {
+        if (data57.perDay !== void 0) {
+          let data95 = data57.perDay;
+          if (typeof data95 == "number") {
+            if (data95 > 1e9 || isNaN(data95)) {
               const err105 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
                 vErrors = [err105];
@@ -5001,7 +5007,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data94 < 1 || isNaN(data94)) {
+            if (data95 < 1 || isNaN(data95)) {
               const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err106];
@@ -5020,10 +5026,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.perSecond !== void 0) {
-          let data95 = data56.perSecond;
-          if (typeof data95 == "number") {
-            if (data95 > 1e6 || isNaN(data95)) {
+        if (data57.perSecond !== void 0) {
+          let data96 = data57.perSecond;
+          if (typeof data96 == "number") {
+            if (data96 > 1e6 || isNaN(data96)) {
               const err108 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
                 vErrors = [err108];
@@ -5032,7 +5038,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data95 < 1 || isNaN(data95)) {
+            if (data96 < 1 || isNaN(data96)) {
               const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err109];
@@ -5051,8 +5057,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data56.body !== void 0) {
-          if (!validate169(data56.body, { instancePath: instancePath + "/http/body", parentData: data56, parentDataProperty: "body", rootData, dynamicAnchors })) {
+        if (data57.body !== void 0) {
+          if (!validate169(data57.body, { instancePath: instancePath + "/http/body", parentData: data57, parentDataProperty: "body", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
             errors = vErrors.length;
           }
@@ -5068,9 +5074,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.callbacks !== void 0) {
-      let data97 = data.callbacks;
-      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
-        for (const key18 in data97) {
+      let data98 = data.callbacks;
+      if (data98 && typeof data98 == "object" && !Array.isArray(data98)) {
+        for (const key18 in data98) {
           if (!(key18 === "networks" || key18 === "plain" || key18 === "ca" || key18 === "waiting" || key18 === "push")) {
             const err112 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
@@ -5081,10 +5087,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data97.networks !== void 0) {
-          let data98 = data97.networks;
-          if (Array.isArray(data98)) {
-            if (data98.length < 0) {
+        if (data98.networks !== void 0) {
+          let data99 = data98.networks;
+          if (Array.isArray(data99)) {
+            if (data99.length < 0) {
               const err113 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err113];
@@ -5093,11 +5099,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len6 = data98.length;
+            const len6 = data99.length;
             for (let i6 = 0; i6 < len6; i6++) {
-              let data99 = data98[i6];
-              if (typeof data99 === "string") {
-                if (!pattern35.test(data99)) {
+              let data100 = data99[i6];
+              if (typeof data100 === "string") {
+                if (!pattern35.test(data100)) {
                   const err114 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
                     vErrors = [err114];
@@ -5126,8 +5132,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data97.plain !== void 0) {
-          if (typeof data97.plain !== "boolean") {
+        if (data98.plain !== void 0) {
+          if (typeof data98.plain !== "boolean") {
             const err117 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
               vErrors = [err117];
@@ -5137,16 +5143,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data97.ca !== void 0) {
-          if (!validate155(data97.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data97, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+        if (data98.ca !== void 0) {
+          if (!validate155(data98.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data98, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
         }
-        if (data97.waiting !== void 0) {
-          let data102 = data97.waiting;
-          if (typeof data102 == "number") {
-            if (data102 > 2e4 || isNaN(data102)) {
+        if (data98.waiting !== void 0) {
+          let data103 = data98.waiting;
+          if (typeof data103 == "number") {
+            if (data103 > 2e4 || isNaN(data103)) {
               const err118 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err118];
@@ -5155,7 +5161,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data102 < 100 || isNaN(data102)) {
+            if (data103 < 100 || isNaN(data103)) {
               const err119 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err119];
@@ -5174,10 +5180,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data97.push !== void 0) {
-          let data103 = data97.push;
-          if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
-            if (data103.subject === void 0) {
+        if (data98.push !== void 0) {
+          let data104 = data98.push;
+          if (data104 && typeof data104 == "object" && !Array.isArray(data104)) {
+            if (data104.subject === void 0) {
               const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
               if (vErrors === null) {
                 vErrors = [err121];
@@ -5186,7 +5192,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data103.publicKey === void 0) {
+            if (data104.publicKey === void 0) {
               const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
               if (vErrors === null) {
                 vErrors = [err122];
@@ -5195,7 +5201,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data103.privateKeyFile === void 0) {
+            if (data104.privateKeyFile === void 0) {
               const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
               if (vErrors === null) {
                 vErrors = [err123];
@@ -5204,7 +5210,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key19 in data103) {
+            for (const key19 in data104) {
               if (!(key19 === "subject" || key19 === "publicKey" || key19 === "privateKeyFile")) {
                 const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
                 if (vErrors === null) {
@@ -5215,10 +5221,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data103.subject !== void 0) {
-              let data104 = data103.subject;
-              if (typeof data104 === "string") {
-                if (!pattern36.test(data104)) {
+            if (data104.subject !== void 0) {
+              let data105 = data104.subject;
+              if (typeof data105 === "string") {
+                if (!pattern36.test(data105)) {
                   const err125 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err125];
@@ -5237,10 +5243,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data103.publicKey !== void 0) {
-              let data105 = data103.publicKey;
-              if (typeof data105 === "string") {
-                if (!pattern37.test(data105)) {
+            if (data104.publicKey !== void 0) {
+              let data106 = data104.publicKey;
+              if (typeof data106 === "string") {
+                if (!pattern37.test(data106)) {
                   const err127 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err127];
@@ -5259,8 +5265,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data103.privateKeyFile !== void 0) {
-              if (!validate155(data103.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data103, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data104.privateKeyFile !== void 0) {
+              if (!validate155(data104.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data104, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                 errors = vErrors.length;
               }
@@ -5286,8 +5292,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.monitors !== void 0) {
-      let data107 = data.monitors;
-      if (!data107 || typeof data107 != "object") {
+      let data108 = data.monitors;
+      if (!data108 || typeof data108 != "object") {
         const err131 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
         if (vErrors === null) {
           vErrors = [err131];
@@ -5296,11 +5302,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         }
         errors++;
       }
-      if (Array.isArray(data107)) {
-        const len7 = data107.length;
+      if (Array.isArray(data108)) {
+        const len7 = data108.length;
         for (let i7 = 0; i7 < len7; i7++) {
-          let data108 = data107[i7];
-          if (!(data108 && typeof data108 == "object" && !Array.isArray(data108))) {
+          let data109 = data108[i7];
+          if (!(data109 && typeof data109 == "object" && !Array.isArray(data109))) {
             const err132 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err132];
@@ -5311,8 +5317,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       }
-      if (data107 && typeof data107 == "object" && !Array.isArray(data107)) {
-        if (data107.file === void 0) {
+      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
+        if (data108.file === void 0) {
           const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
             vErrors = [err133];
@@ -5321,7 +5327,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key20 in data107) {
+        for (const key20 in data108) {
           if (!(key20 === "file")) {
             const err134 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
@@ -5332,8 +5338,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data107.file !== void 0) {
-          if (!validate155(data107.file, { instancePath: instancePath + "/monitors/file", parentData: data107, parentDataProperty: "file", rootData, dynamicAnchors })) {
+        if (data108.file !== void 0) {
+          if (!validate155(data108.file, { instancePath: instancePath + "/monitors/file", parentData: data108, parentDataProperty: "file", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
             errors = vErrors.length;
           }
@@ -5341,9 +5347,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.timeZone !== void 0) {
-      let data110 = data.timeZone;
-      if (typeof data110 === "string") {
-        if (!pattern38.test(data110)) {
+      let data111 = data.timeZone;
+      if (typeof data111 === "string") {
+        if (!pattern38.test(data111)) {
           const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
           if (vErrors === null) {
             vErrors = [err135];
@@ -5363,9 +5369,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.log !== void 0) {
-      let data111 = data.log;
-      if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
-        for (const key21 in data111) {
+      let data112 = data.log;
+      if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
+        for (const key21 in data112) {
           if (!(key21 === "level")) {
             const err137 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
@@ -5376,9 +5382,9 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data111.level !== void 0) {
-          let data112 = data111.level;
-          if (typeof data112 !== "string") {
+        if (data112.level !== void 0) {
+          let data113 = data112.level;
+          if (typeof data113 !== "string") {
             const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err138];
@@ -5387,7 +5393,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             }
             errors++;
           }
-          if (!(data112 === "error" || data112 === "warn" || data112 === "info")) {
+          if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
             const err139 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err139];

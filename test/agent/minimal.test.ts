@@ -207,6 +207,13 @@ describe('a command', () => {
     expect([ran, reports().map(({ failureCause }) => failureCause)]).toEqual([[], ['VehicleConnectionTimeout']]);
   });
 
+  test('a command that is valid for longer than 24 h is refused as WrongCommand', async () => {
+    const { clock, give, reports, ran } = setUp({ quality: 'ntp' });
+    const issued = clock.now();
+    await give(signed(commandOf(clock, 'Monitor', removal, { issued, expires: issued + 86_400_001 })));
+    expect([ran, reports().map(({ failureCause }) => failureCause)]).toEqual([[], ['WrongCommand']]);
+  });
+
   test('that waited for its whole time, or came a little early, is carried out', async () => {
     const { clock, give, ran } = setUp();
     const now = clock.now();

@@ -103,6 +103,14 @@ describe('a door command', () => {
   });
 });
 
+test('a stop while the agent resumes leaves no timer that would keep the process from ending', async () => {
+  const { remotes, clock } = setUp();
+  const resumed = remotes.resume();
+  remotes.stop();
+  await resumed;
+  expect(clock.pending).toBe(0);
+});
+
 describe('refused with a cause', () => {
   test.each<[string, (clock: VirtualClock) => Partial<Command>, string, Setting?]>([
     ['late', (clock) => ({ issued: clock.now() - 9, expires: clock.now() - 1 }), 'VehicleConnectionTimeout'],
@@ -128,6 +136,8 @@ describe('refused with a cause', () => {
     ['a millisecond after it has expired', { issued: -1_000, expires: -1 }, 'VehicleConnectionTimeout'],
     ['issued as far ahead as clocks may differ', { issued: 300_000, expires: 300_001 }, 'AlreadyDone'],
     ['issued a millisecond further ahead', { issued: 300_001, expires: 300_002 }, 'VehicleConnectionTimeout'],
+    ['valid for 24 h', { issued: 0, expires: 86_400_000 }, 'AlreadyDone'],
+    ['valid for a millisecond more than 24 h', { issued: 0, expires: 86_400_001 }, 'WrongCommand'],
   ])('a command that comes %s ends as it must', async (_name, { issued, expires }, outcome) => {
     const { remotes, states, clock, see } = setUp();
     see(LOCKED, ['Locked']);
