@@ -1,21 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   type DecodedExchange,
-  type Fault,
   ObdDecoder,
   type ObdExchange,
-  type ObdValue,
-  parseSignalSet,
   readStandardAnswers,
-  type SignalSet,
   type StandardAnswers,
 } from '../adapters/obd/index.ts';
-import { shippedProfiles } from '../config/shipped.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { complain, type Format, type Lines } from './output.ts';
+import { standardTexts, valueText } from './finding-text.ts';
+import type { Format, Lines } from './output.ts';
+import { loadSignalSet, standardSets } from './signal-sets.ts';
 
 /**
  * `vigie decode --obd`: answers of an ELM327 class adapter on standard input, `{command?, response}` a line, decoded
@@ -25,7 +20,7 @@ import { complain, type Format, type Lines } from './output.ts';
  * @throws VigieError `input.unreadable` or `input.malformed` for a signal set, with file and line.
  */
 export async function decodeObd(signalSetPaths: string[], format: Format, lines: Lines): Promise<number> {
-  const decoder = new ObdDecoder((signalSetPaths.length === 0 ? standardSets : signalSetPaths).map(load));
+  const decoder = new ObdDecoder((signalSetPaths.length === 0 ? standardSets : signalSetPaths).map(loadSignalSet));
   const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   let number = 0;
   let answers = 0;
@@ -46,11 +41,6 @@ export async function decodeObd(signalSetPaths: string[], format: Format, lines:
   }
   return answers - failed;
 }
-
-/** Signal sets of SAE J1979, as the profile for any car has them. */
-export const standardSets: readonly string[] = ['sae-j1979.json', 'sae-j1979-09.json'].map((name) =>
-  join(shippedProfiles, 'generic-obd2', name),
-);
 
 type Decoded = Partial<DecodedExchange> & StandardAnswers;
 type Outcome = Decoded | { readonly error: string };
@@ -107,35 +97,11 @@ function exchange(line: string, number: number): ObdExchange {
 
 function text(outcome: Outcome): string {
   if ('error' in outcome) return `error: ${outcome.error}`;
-  const { command, values = {}, vin, otherVins = [], faults, incomplete = [] } = outcome;
+  const { command, values = {}, incomplete = [] } = outcome;
   return [
     ...(command === undefined ? [] : [command]),
-    ...Object.entries(values).map(([signal, value]) => `${signal}=${shown(value)}`),
-    ...[...(vin === undefined ? [] : [vin]), ...otherVins].map((number) => `VIN ${number}`),
-    ...(faults?.length === 0 ? ['no fault codes'] : (faults ?? []).map(faultText)),
+    ...Object.entries(values).map(([signal, value]) => `${signal}=${valueText(value)}`),
+    ...standardTexts(outcome),
     ...incomplete.map((what) => `(incomplete: ${what})`),
   ].join(' ');
-}
-
-/** A fault code for people, e.g. `P0301 (confirmed; misfire: in cylinder 1; 7E8)`. */
-export function faultText({ code, status, name, unit }: Fault): string {
-  return `${code} (${[status.join(', '), name, unit].filter((part) => part !== undefined && part !== '').join('; ')})`;
-}
-
-/** A 255th of a hundred has no end: seven digits are more than any adapter measures. */
-function shown(value: ObdValue): ObdValue {
-  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(7)) : value;
-}
-
-function load(file: string): SignalSet {
-  let content: string;
-  try {
-    content = readFileSync(file, 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new VigieError('input.unreadable', `the signal set cannot be read: ${reason}`, { where: file, cause });
-  }
-  const set = parseSignalSet(content, file);
-  complain(set.diagnostics);
-  return set;
 }

@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => (await import('./replay.ts')).replayCommand(),
   decode: async () => (await import('./decode.ts')).decodeCommand(),
   inspect: async () => (await import('./inspect.ts')).inspectCommand(),
+  scan: async () => (await import('./scan.ts')).scanCommand(),
   status: async () => (await import('./status.ts')).statusCommand(),
   check: async () => (await import('./check.ts')).checkCommand(),
   send: async () => (await import('./send.ts')).sendCommand(),

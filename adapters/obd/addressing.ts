@@ -26,6 +26,11 @@ export function responseHeaders({ header, receiveAddress, tester }: Address): st
   return [...new Set([TESTER, tester ?? TESTER])].map((to) => `DA${to}${target}`);
 }
 
+/** An identifier as adapters print it: three digits for 11 bits, eight for 29 (or the header of an older bus). */
+export function headerText(id: number): string {
+  return id <= 0x7ff ? id.toString(16).toUpperCase().padStart(3, '0') : id.toString(16).toUpperCase().padStart(8, '0');
+}
+
 /** The header by which answers are compared: see {@link responseHeaders}. */
 export function comparable(header: string): string {
   return header.length === 8 ? header.slice(2) : header;

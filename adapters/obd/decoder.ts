@@ -1,5 +1,5 @@
 import { VigieError } from '../../protocol/errors.ts';
-import { commandName, comparable, isUsualAnswer } from './addressing.ts';
+import { commandName, comparable, headerText, isUsualAnswer } from './addressing.ts';
 import { hexByte, hexOf } from './hex.ts';
 import { includesYear, yearsText } from './model-years.ts';
 import { NEGATIVE, PENDING, refusal } from './negative-response.ts';
@@ -81,6 +81,12 @@ export class ObdDecoder {
   decode(exchange: ObdExchange): DecodedExchange {
     const wanted = exchange.command === undefined ? undefined : this.#named(exchange.command);
     return this.#decoded(this.#read(exchange.response, wanted ?? this.#all), exchange.command, wanted);
+  }
+
+  /** What a signal of a command is measured in, as its set writes it (`kilometersPerHour`). */
+  unitOf(command: string, signal: string): string | undefined {
+    const signals = this.#named(command).flatMap((prepared) => prepared.command.signals);
+    return signals.find(({ id }) => id === signal)?.format.unit;
   }
 
   /** The messages that the adapter printed, whatever they answer. */
@@ -225,11 +231,6 @@ function certainty(command: ObdCommand, header: string): number {
   if (command.receive?.includes(comparable(header)) === true) return ADDRESSED;
   if (command.receive === undefined) return isUsualAnswer(command.header, header) ? USUAL : OPEN;
   return command.service <= LAST_STANDARD_SERVICE ? STANDARD : NOT;
-}
-
-/** An identifier as adapters print it: three digits for 11 bits, eight for 29 (or the header of an older bus). */
-function headerText(id: number): string {
-  return id <= 0x7ff ? id.toString(16).toUpperCase().padStart(3, '0') : id.toString(16).toUpperCase().padStart(8, '0');
 }
 
 /** Faults of an ECU that was not asked do not spoil the answer of the one that was. */

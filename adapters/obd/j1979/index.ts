@@ -13,4 +13,5 @@ export { freezeFrameSet } from './freeze-frame.ts';
 export { parameterLength } from './lengths.ts';
 export { type MonitorTest, monitorName, readMonitorTests } from './monitor-tests.ts';
 export { type Scaling, scalingOf } from './scaling.ts';
+export { type Finding, scanCar, type UnitFinding } from './scan.ts';
 export { namedTroubleCodes, troubleCodeName } from './trouble-code-names.ts';

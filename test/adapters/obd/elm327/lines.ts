@@ -74,7 +74,7 @@ export async function within<T>(clock: VirtualClock, promise: Promise<T>, limit 
 /** The emulator behind a TCP port of this machine, one connection at a time. */
 export async function listen(
   emulator: Emulator,
-): Promise<{ readonly open: OpenLine; cut(): void; close(): Promise<void> }> {
+): Promise<{ readonly port: number; readonly open: OpenLine; cut(): void; close(): Promise<void> }> {
   let current: Socket | undefined;
   const server = createServer({ noDelay: true }, (socket) => {
     current = socket;
@@ -88,6 +88,7 @@ export async function listen(
   if (address === null || typeof address === 'string') throw new Error('no port');
   const { port } = address;
   return {
+    port,
     open: async (events) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       try {

@@ -1,0 +1,194 @@
+/** What a car says when all of it is asked once: its number, its control units, their values and fault codes. */
+import { VigieError } from '../../../protocol/errors.ts';
+import { headerText } from '../addressing.ts';
+import type { ObdDecoder } from '../decoder.ts';
+import { hexByte, hexOf } from '../hex.ts';
+import { NEGATIVE } from '../negative-response.ts';
+import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
+import type { ObdValue } from '../signal-format.ts';
+import { readMonitorStatus, readVehicleInformation } from './diagnosis.ts';
+import { discoverUnits, functionalAddress, type ObdUnit } from './discovery.ts';
+import { readStandardAnswers, type StandardAnswers } from './standard-answers.ts';
+
+/** What was found, in this order: units, number, values, fault codes; what could not be read in between. */
+export type Finding =
+  | StandardAnswers
+  | UnitFinding
+  | { readonly unit: string; readonly command: string; readonly values: Readonly<Record<string, ObdValue>> }
+  /** Data of a parameter that no signal set describes, in hexadecimal. */
+  | { readonly unit: string; readonly command: string; readonly data: string }
+  | { readonly problem: string };
+
+/** A control unit; members that it does not have are absent. */
+export interface UnitFinding {
+  /** Header of its answers, e.g. `7E8`. */
+  readonly unit: string;
+  readonly vin?: string;
+  readonly name?: string;
+  readonly calibrations?: readonly string[];
+  readonly verificationNumbers?: readonly string[];
+  /** The malfunction indicator lamp is on. */
+  readonly lamp?: boolean;
+  /** Parameters of service 01 that it has. */
+  readonly parameters: readonly string[];
+}
+
+/** testFailed, pendingDTC or confirmedDTC (ISO 14229-1 Annex D.2). */
+const FAULTY = 0x0d;
+
+/**
+ * Asks a car once, by services that only read: 01, 03, 07, 09 and 0A of SAE J1979, 19 02 and 22 F190 of ISO 14229-1.
+ * What one control unit does not answer costs that item alone.
+ * @param decoder of signal sets that have the parameters of service 01
+ * @returns nothing when no control unit answers
+ * @throws VigieError `input.unreadable` when nothing can be asked at all
+ */
+export async function* scanCar(requester: DiagnosticRequester, decoder: ObdDecoder): AsyncGenerator<Finding> {
+  const units = await discoverUnits(requester);
+  const extended = units[0]?.address.extended ?? false;
+  if (units.length === 0) {
+    yield* scanWithoutJ1979(requester);
+    return;
+  }
+  const information = await readVehicleInformation(requester, extended);
+  const lamps = await readMonitorStatus(requester, extended);
+  for (const { id, parameters } of units) {
+    const { unit: _, ...known } = information.find(({ unit }) => unit === id) ?? { unit: id };
+    const lamp = lamps.find(({ unit }) => unit === id)?.lamp;
+    yield {
+      unit: unitName(id),
+      ...known,
+      ...(lamp === undefined ? {} : { lamp }),
+      parameters: [...parameters].map(hexByte),
+    };
+  }
+  const vins = information.flatMap(({ vin }) => vin ?? []);
+  yield vins.length > 0 ? numbers(vins) : await vinByIdentifier(requester, units);
+  for (const unit of units) yield* valuesOf(requester, decoder, unit);
+  yield* faultsOf(requester, units, extended);
+}
+
+/** Electric cars need not have the services of SAE J1979: their number can be read all the same. */
+async function* scanWithoutJ1979(requester: DiagnosticRequester): AsyncGenerator<Finding> {
+  for (const extended of [false, true]) {
+    const answers = await requester.request({ address: functionalAddress(extended), payload: VIN_BY_IDENTIFIER });
+    if (answers.length === 0) continue;
+    for (const id of new Set(answers.map((answer) => answer.id))) yield { unit: unitName(id), parameters: [] };
+    yield* read(() => readStandardAnswers(messagesOf(answers)));
+    yield { problem: 'no control unit answers service 01 of SAE J1979: it has no standard values' };
+    return;
+  }
+}
+
+const VIN_BY_IDENTIFIER = Uint8Array.of(0x22, 0xf1, 0x90);
+
+function numbers(vins: readonly string[]): StandardAnswers {
+  const [vin, ...otherVins] = new Set(vins);
+  return { ...(vin === undefined ? {} : { vin }), ...(otherVins.length === 0 ? {} : { otherVins }) };
+}
+
+async function vinByIdentifier(requester: DiagnosticRequester, units: readonly ObdUnit[]): Promise<Finding> {
+  const vins: string[] = [];
+  for (const unit of units) {
+    const answers = await askUnit(requester, unit, VIN_BY_IDENTIFIER);
+    for (const found of read(() => readStandardAnswers(messagesOf(answers)))) {
+      if ('vin' in found && found.vin !== undefined) vins.push(found.vin);
+    }
+  }
+  return vins.length > 0 ? numbers(vins) : { problem: 'no control unit gives a vehicle identification number' };
+}
+
+async function* valuesOf(requester: DiagnosticRequester, decoder: ObdDecoder, unit: ObdUnit): AsyncGenerator<Finding> {
+  const name = unitName(unit.id);
+  for (const parameter of unit.parameters) {
+    const command = `01${hexByte(parameter)}`;
+    let answers: readonly DiagnosticAnswer[];
+    try {
+      answers = await askUnit(requester, unit, Uint8Array.of(0x01, parameter));
+    } catch (error) {
+      yield problem(`${name} ${command}`, error);
+      continue;
+    }
+    const answer = answers.find(({ payload }) => payload[0] === 0x41);
+    if (answer === undefined) {
+      yield { problem: `${name} ${command}: no answer, though the control unit lists it` };
+      continue;
+    }
+    try {
+      yield { unit: name, command, values: decoder.decodeAnswers(command, answers).values };
+    } catch (error) {
+      if (error instanceof VigieError && error.code === 'input.unknown') {
+        yield { unit: name, command, data: hexOf(answer.payload.subarray(2)) };
+      } else yield problem(`${name} ${command}`, error);
+    }
+  }
+}
+
+async function* faultsOf(
+  requester: DiagnosticRequester,
+  units: readonly ObdUnit[],
+  extended: boolean,
+): AsyncGenerator<Finding> {
+  const faults: NonNullable<StandardAnswers['faults']>[number][] = [];
+  const ask = async (who: string, request: () => Promise<readonly DiagnosticAnswer[]>): Promise<Finding[]> => {
+    try {
+      const found = readStandardAnswers(messagesOf(await request()));
+      faults.push(...(found.faults ?? []));
+      return [];
+    } catch (error) {
+      return [problem(who, error)];
+    }
+  };
+  for (const service of [0x03, 0x07, 0x0a]) {
+    const payload = Uint8Array.of(service);
+    yield* await ask(`service ${hexByte(service)}`, () =>
+      requester.request({ address: functionalAddress(extended), payload }),
+    );
+  }
+  for (const unit of units) {
+    if (isOlder(unit)) continue;
+    yield* await ask(`${unitName(unit.id)} service 19`, () =>
+      askUnit(requester, unit, Uint8Array.of(0x19, 0x02, FAULTY)),
+    );
+  }
+  yield { faults };
+}
+
+/** On the buses before CAN only requests to all can be sent. */
+async function askUnit(
+  requester: DiagnosticRequester,
+  unit: ObdUnit,
+  payload: Uint8Array,
+): Promise<readonly DiagnosticAnswer[]> {
+  const address: DiagnosticAddress = isOlder(unit) ? functionalAddress(false) : unit.address;
+  return (await requester.request({ address, payload })).filter(({ id }) => id === unit.id);
+}
+
+/** Three header bytes instead of an identifier. */
+function isOlder({ id, address }: ObdUnit): boolean {
+  return !address.extended && id > 0x7ff;
+}
+
+/** As adapters print it: three digits for 11 bits, eight for 29, six for the buses before CAN. */
+function unitName(id: number): string {
+  return headerText(id).replace(/^00(?=.{6}$)/, '');
+}
+
+function messagesOf(answers: readonly DiagnosticAnswer[]): Parameters<typeof readStandardAnswers>[0] {
+  return answers
+    .filter(({ payload }) => payload[0] !== NEGATIVE)
+    .map(({ id, payload }) => ({ header: unitName(id), address: undefined, data: payload, complete: true }));
+}
+
+function read(answers: () => StandardAnswers): Finding[] {
+  try {
+    return [answers()];
+  } catch (error) {
+    return [problem('the vehicle identification number', error)];
+  }
+}
+
+function problem(what: string, error: unknown): { readonly problem: string } {
+  if (error instanceof VigieError) return { problem: `${what}: ${error.message}` };
+  throw error;
+}
