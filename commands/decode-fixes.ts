@@ -1,9 +1,9 @@
-import { type Fix, isFixRecording, openFixLog } from '../adapters/gnss/index.ts';
+import { type Fix, type FixReader, isFixRecording, openFixLog, ubxPositions } from '../adapters/gnss/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { complain, type Format, type Lines, progressBar } from './output.ts';
 
 /**
- * True for a recording of a receiver (NMEA 0183) or of gpsd, by its content, gzip included; never for standard
+ * True for a recording of a receiver or of gpsd, by its content, gzip included; never for standard
  * input, which cannot be read twice. Throws `input.unreadable`.
  */
 export async function isFixLog(path: string): Promise<boolean> {
@@ -32,14 +32,29 @@ export async function decodeFixes(path: string, format: Format, lines: Lines): P
     bar.stop();
     log.close();
   }
-  if (count === 0) process.stderr.write(`vigie: ${path}: the log has no fix\n`);
+  if (count === 0) process.stderr.write(`vigie: ${path}: the log has no fix${insteadOf(log)}\n`);
+  if (log.unproven > 0) {
+    const why = 'nothing says whether they are valid, as NAV-SOL, NAV-STATUS or NAV-PVT would';
+    process.stderr.write(`${path}: ${counted(log.unproven, 'position was', 'positions were')} left out: ${why}\n`);
+  }
   if (log.faults.count > 0) {
     complain(log.faults.first);
     process.stderr.write(
-      `${path}: ${counted(log.faults.count, 'broken sentence was', 'broken sentences were')} left out\n`,
+      `${path}: ${counted(log.faults.count, 'broken sentence or message was', 'broken sentences or messages were')} left out\n`,
     );
   }
   return count;
+}
+
+/** Kinds of messages that are named. */
+const NAMED = 6;
+
+/** What a recording without a fix has, for people. */
+function insteadOf({ others }: FixReader): string {
+  if (others.size === 0) return '';
+  const kinds = [...others].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} (${count} times)`);
+  const more = kinds.length > NAMED ? ` and ${counted(kinds.length - NAMED, 'other kind')}` : '';
+  return `: it has ${kinds.slice(0, NAMED).join(', ')}${more}; a fix is in ${ubxPositions}, in sentences, and in SiRF message 2`;
 }
 
 function ndjson(fix: Fix): string {

@@ -28,7 +28,7 @@ interface Options {
 
 export function decodeCommand(): Command {
   return new Command('decode')
-    .summary('signals out of a recorded log, fixes out of NMEA, values out of OBD answers')
+    .summary('signals out of a recorded log, fixes out of NMEA or UBX, values out of OBD answers')
     .description(
       `Reads recordings and prints what they say, for people who map a new car.
 
@@ -36,7 +36,7 @@ CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name
 integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless \
 --raw. The format is found by content: ${formatNames()}; each also packed (${packings.join(', ')}).
 
-NMEA 0183 and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
+NMEA 0183, u-blox UBX, SiRF and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
 {command, values: {signalId: value}} or {error}. Answers to 09 02 and 22 F190 give {vin}; answers to 03, 07, 0A and \
 19 02 give {faults: [{code, status: [...], name?, unit?, system, definedBy, group?}]}.

@@ -79,7 +79,7 @@ const obd = closed(
 const gnss = closed(
   {
     bus: Type.Optional(line('Bus of the profile that has `gnss`', { pattern: NAME, expected: 'the name of a bus' })),
-    nmea: Type.Optional(address('A receiver that speaks NMEA 0183')),
+    nmea: Type.Optional(address('A receiver that speaks NMEA 0183 or UBX')),
     gpsd: Type.Optional(address('gpsd, e.g. tcp://localhost:2947')),
     clock: Type.Optional(truth('Its time sets the clock of the agent; default true')),
   },

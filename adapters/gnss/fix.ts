@@ -28,6 +28,10 @@ export interface FixParser {
   readonly faults: Faults;
   /** Sentences, reports and frames that could be read, whatever they say. */
   readonly records: number;
+  /** Binary messages that could be read and tell no fix, by name: how many. */
+  readonly others: ReadonlyMap<string, number>;
+  /** Positions that were left out, because nothing says whether they are valid. */
+  readonly unproven: number;
   /** @returns the fixes that became complete. */
   push(bytes: Uint8Array): readonly Fix[];
   /**

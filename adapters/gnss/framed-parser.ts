@@ -6,6 +6,7 @@ export abstract class FramedParser implements FixParser {
   readonly faults: Faults;
   /** Records that could be read, whatever they say. */
   records = 0;
+  readonly others = new Map<string, number>();
   private readonly framer: Framer;
   private fixes: Fix[] = [];
 
@@ -13,6 +14,10 @@ export abstract class FramedParser implements FixParser {
   constructor(file: string) {
     this.faults = new Faults(file);
     this.framer = new Framer({ ...this.sink(), fault: (line, message) => this.faults.add(line, message) });
+  }
+
+  get unproven(): number {
+    return 0;
   }
 
   push(bytes: Uint8Array): readonly Fix[] {
@@ -38,6 +43,10 @@ export abstract class FramedParser implements FixParser {
 
   protected give(fix: Fix): void {
     this.fixes.push(fix);
+  }
+
+  protected countOther(name: string): void {
+    this.others.set(name, (this.others.get(name) ?? 0) + 1);
   }
 
   private taken(): readonly Fix[] {

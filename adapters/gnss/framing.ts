@@ -1,10 +1,10 @@
 /**
- * Finds the records in what a receiver sends: NMEA 0183 sentences, JSON lines of gpsd, SiRF binary frames, comment
- * lines of recorded logs. Everything else (other binary protocols, noise) is passed over. Lines end with CR, LF or
+ * Finds the records in what a receiver sends: NMEA 0183 sentences, JSON lines of gpsd, SiRF and UBX binary frames,
+ * comment lines of recorded logs. Everything else (other binary protocols, noise) is passed over. Lines end with CR, LF or
  * both; a sentence also ends with its checksum.
  */
 
-/** What was found; `line` is 1-based. */
+/** What was found; `line` is 1-based, 0 for binary frames, which have none. */
 export interface RecordSink {
   /** From `$` to the checksum, or to the line end when there is none. */
   sentence?(text: string, line: number): void;
@@ -14,6 +14,11 @@ export interface RecordSink {
   comment?(text: string): void;
   /** Payload of a frame whose checksum is right; valid during the call. */
   sirf?(payload: Uint8Array): void;
+  /**
+   * Class (high byte) and message, and the payload of a frame whose checksum is right; valid during the call.
+   * @param at byte at which the frame begins, 0 for the first
+   */
+  ubx?(message: number, payload: Uint8Array, at: number): void;
   fault(line: number, message: string): void;
 }
 
@@ -24,6 +29,16 @@ export const longestLine = 65_536;
 /** Payload of the longest SiRF frame (SiRF Binary Protocol Reference Manual, transport message). */
 const longestSirf = 1023;
 const sirfFraming = 8;
+/** Payload of the longest UBX frame that is waited for: RXM-RAWX with 255 measurements has 8,176 bytes. */
+const longestUbx = 8192;
+const ubxFraming = 8;
+/**
+ * Classes of UBX (UBX-13003221 §32.3; SEC, HNR, NAV2 of later ones): NAV, RXM, INF, ACK, CFG, UPD, MON, AID, TIM, ESF,
+ * MGA, LOG, SEC, HNR, NAV2. Few enough that two bytes of something else are seldom taken for a frame.
+ */
+const ubxClasses: ReadonlySet<number> = new Set([
+  0x01, 0x02, 0x04, 0x05, 0x06, 0x09, 0x0a, 0x0b, 0x0d, 0x10, 0x13, 0x21, 0x27, 0x28, 0x29,
+]);
 
 const LF = 10;
 const CR = 13;
@@ -43,6 +58,8 @@ export class Framer {
   private buffer = new Uint8Array(4096);
   private start = 0;
   private end = 0;
+  /** Bytes that came before those in the buffer. */
+  private before = 0;
   /** Up to here the unfinished line at `start` was searched for its end. */
   private examined = 0;
   private line = 1;
@@ -72,6 +89,7 @@ export class Framer {
     if (this.start > 0) {
       this.buffer.copyWithin(0, this.start, this.end);
       this.end -= this.start;
+      this.before += this.start;
       this.examined = Math.max(0, this.examined - this.start);
       this.start = 0;
     }
@@ -102,6 +120,7 @@ export class Framer {
     const code = buffer[start];
     if (code === DOLLAR) return this.sentence();
     if (code === 0xa0 && sink.sirf !== undefined) return this.sirf();
+    if (code === 0xb5 && sink.ubx !== undefined) return this.ubx();
     if (!this.lineStart) return start + 1;
     if (code === HASH) return this.textLine((text) => sink.comment?.(text));
     if (code === BRACE && this.begins(jsonStart)) return this.textLine((text, line) => sink.json?.(text, line));
@@ -179,6 +198,34 @@ export class Framer {
     return next;
   }
 
+  /** B5 62, class, message, length (little-endian), payload, and the sum of all between the mark and itself. */
+  private ubx(): number | undefined {
+    const { buffer, start, end } = this;
+    const there = end - start;
+    if (there > 1 && buffer[start + 1] !== 0x62) return start + 1;
+    if (there > 2 && !ubxClasses.has(buffer[start + 2] as number)) return start + 1;
+    if (there < 6) return this.last ? start + 1 : undefined;
+    const length = (buffer[start + 4] as number) | ((buffer[start + 5] as number) << 8);
+    if (length > longestUbx) return start + 1;
+    const next = start + length + ubxFraming;
+    const at = this.before + start;
+    if (next > end) {
+      if (!this.last) return undefined;
+      this.sink.fault(0, `the UBX frame at byte ${at} was cut`);
+      return start + 1;
+    }
+    if (
+      fletcher(buffer, start + 2, next - 2) !==
+      (((buffer[next - 2] as number) << 8) | (buffer[next - 1] as number))
+    ) {
+      this.sink.fault(0, `the checksum of the UBX frame at byte ${at} is wrong`);
+      return start + 1;
+    }
+    const message = ((buffer[start + 2] as number) << 8) | (buffer[start + 3] as number);
+    this.sink.ubx?.(message, buffer.subarray(start + 6, next - 2), at);
+    return next;
+  }
+
   private text(to: number): string {
     return String.fromCharCode(...this.buffer.subarray(this.start, to));
   }
@@ -193,6 +240,17 @@ export class Framer {
       this.lineStart = code === CR || code === LF;
     }
   }
+}
+
+/** The two bytes of the 8-bit Fletcher sum (RFC 1145), the first as the high one (UBX-13003221 §32.4). */
+function fletcher(bytes: Uint8Array, from: number, to: number): number {
+  let a = 0;
+  let b = 0;
+  for (let i = from; i < to; i++) {
+    a = (a + (bytes[i] as number)) & 255;
+    b = (b + a) & 255;
+  }
+  return (a << 8) | b;
 }
 
 function isText(code: number): boolean {

@@ -4,3 +4,4 @@ export { type NmeaOptions, NmeaParser } from './nmea.ts';
 export { detectFixFormat, type FixFormat, type FixReader, isFixRecording, openFixLog } from './reader.ts';
 export { FixReadings, type GnssSignal, gnssMessage, gnssSignals } from './readings.ts';
 export { type FixTime, GnssSource, type GnssSourceOptions } from './source.ts';
+export { ubxPositions } from './ubx.ts';

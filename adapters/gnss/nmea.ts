@@ -1,9 +1,14 @@
-/** Fixes out of what a receiver sends: NMEA 0183, or SiRF binary. */
+/**
+ * Fixes out of what a receiver sends: NMEA 0183, SiRF binary, UBX. A moment that it tells in sentences and in UBX is one
+ * fix, that of UBX: it says more exactly whether the position is valid.
+ */
 import { EpochMerger } from './epoch.ts';
+import type { Fix } from './fix.ts';
 import { FramedParser } from './framed-parser.ts';
 import type { RecordSink } from './framing.ts';
 import { readSentence } from './sentence.ts';
 import { readSirf } from './sirf.ts';
+import { nameOfUbx, UbxEpochs } from './ubx.ts';
 
 export interface NmeaOptions {
   /** What diagnostics name: a file or a device. */
@@ -18,15 +23,30 @@ export interface NmeaOptions {
 /** Header of gpsd's test logs: the day of the recording. */
 const recorded = /^#\s*Date\s*[:=]\s*(\d{4}-\d\d-\d\d)/;
 const day = 86_400_000;
+/** Sentences may have two digits of a second, UBX has nanoseconds. ms */
+const sameMoment = 10;
+/** Sentences this far behind UBX are of another time: the receiver was started again. ms */
+const longBefore = 10_000;
 
 export class NmeaParser extends FramedParser {
   private readonly merger: EpochMerger;
+  private readonly ubx: UbxEpochs;
   private latest: number;
+  /** Of UBX, the last one. */
+  private moment: number | undefined;
+  /** Since the last fix of the other protocol. */
+  private ubxCame = false;
+  private sentencesCame = false;
 
   constructor({ file, latest }: NmeaOptions) {
     super(file);
     this.latest = latest;
-    this.merger = new EpochMerger((fix) => this.give(fix));
+    this.merger = new EpochMerger((fix) => this.sentenceFix(fix));
+    this.ubx = new UbxEpochs((fix) => this.ubxFix(fix));
+  }
+
+  override get unproven(): number {
+    return this.ubx.unproven;
   }
 
   protected override sink(): Omit<RecordSink, 'fault'> {
@@ -34,10 +54,14 @@ export class NmeaParser extends FramedParser {
       sentence: (text, line) => this.sentence(text, line),
       comment: (text) => this.comment(text),
       sirf: (payload) => this.sirf(payload),
+      ubx: (message, payload, at) => this.ubxMessage(message, payload, at),
     };
   }
 
   protected override settleHeld(): void {
+    // What has the time comes first: the same without it is left out.
+    if (this.ubx.moment === undefined) this.merger.settle();
+    this.ubx.settle();
     this.merger.settle();
   }
 
@@ -58,5 +82,40 @@ export class NmeaParser extends FramedParser {
     this.records++;
     const fix = readSirf(payload, this.latest);
     if (fix !== undefined) this.give(fix);
+    else this.countOther(`SiRF message ${payload[0]}`);
   }
+
+  private ubxMessage(message: number, payload: Uint8Array, at: number): void {
+    const fault = this.ubx.take(message, payload);
+    if (fault !== undefined) this.faults.add(0, `byte ${at}: ${fault}`);
+    else this.records++;
+    if (!this.ubx.knows(message)) this.countOther(`UBX ${nameOfUbx(message)}`);
+  }
+
+  private ubxFix(fix: Fix): void {
+    const doubled = fix.t === undefined && this.sentencesCame;
+    this.sentencesCame = false;
+    if (doubled) return;
+    this.ubxCame = true;
+    this.moment = fix.t ?? this.moment;
+    this.give(fix);
+  }
+
+  private sentenceFix(fix: Fix): void {
+    const { t } = fix;
+    if (t !== undefined && isSame(t, this.ubx.moment)) this.ubx.settle();
+    const { moment, ubxCame } = this;
+    this.ubxCame = false;
+    const doubled =
+      t === undefined
+        ? ubxCame
+        : moment !== undefined && (isSame(t, moment) || (t < moment && moment - t < longBefore));
+    if (doubled) return;
+    this.sentencesCame = t !== undefined && fix.fix !== 'none';
+    this.give(fix);
+  }
+}
+
+function isSame(t: number, moment: number | undefined): boolean {
+  return moment !== undefined && Math.abs(t - moment) <= sameMoment;
 }

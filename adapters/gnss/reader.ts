@@ -24,6 +24,9 @@ export interface FixReader {
   readonly position: number;
   /** Complete when the last fix was given. */
   readonly faults: Pick<Faults, 'count' | 'first'>;
+  /** As {@link FixParser.others} and {@link FixParser.unproven}. */
+  readonly others: ReadonlyMap<string, number>;
+  readonly unproven: number;
   /** The fixes in the order of the file. Can be iterated once. Throws `input.unreadable`. */
   fixes(): AsyncIterable<readonly Fix[]>;
   close(): void;
@@ -55,23 +58,36 @@ export function detectFixFormat(head: Uint8Array): FixFormat | undefined {
     sirf: () => {
       frames++;
     },
+    ubx: () => {
+      frames++;
+    },
     fault: () => undefined,
   });
   framer.push(head);
   framer.finish();
-  // gpsd may be told to pass on the sentences as well: then its own reports are what counts.
-  if (fixReports > 0 || (reports > 0 && sentences === 0)) return 'gpsd';
-  return sentences + frames > 0 ? 'nmea' : undefined;
+  // gpsd may be told to pass on what the receiver says: then its own reports are what counts, unless it has none.
+  const receiver = sentences + frames > 0;
+  if (fixReports > 0 || (reports > 0 && !receiver)) return 'gpsd';
+  return receiver ? 'nmea' : undefined;
 }
 
-/** True for a file that {@link openFixLog} can read, gzip included. Throws `input.unreadable`. */
+/**
+ * True for a recording of a receiver or of gpsd, gzip included; also in a protocol that {@link openFixLog} can only
+ * name. Throws `input.unreadable`.
+ */
 export async function isFixRecording(path: string): Promise<boolean> {
   const input = await FixInput.open(path);
   try {
-    return detectFixFormat(await input.head()) !== undefined;
+    const head = await input.head();
+    return detectFixFormat(head) !== undefined || (await unreadProtocol(head)) !== undefined;
   } finally {
     input.close();
   }
+}
+
+/** Loaded for recordings only: a unit has no use for it. */
+async function unreadProtocol(head: Uint8Array): Promise<string | undefined> {
+  return (await import('./unread.ts')).identifyProtocol(head);
 }
 
 /**
@@ -82,13 +98,23 @@ export async function isFixRecording(path: string): Promise<boolean> {
 export async function openFixLog(path: string, latest: number): Promise<FixReader> {
   const input = await FixInput.open(path);
   try {
-    const format = detectFixFormat(await input.head());
+    const head = await input.head();
+    const format = detectFixFormat(head);
     if (format === undefined) {
+      const protocol = await unreadProtocol(head);
       const what =
-        input.broken === undefined ? 'this is no recording' : `the compressed data are broken (${input.broken})`;
-      throw new VigieError('input.malformed', `${what}; known are NMEA 0183 and gpsd JSON, each also as gzip`, {
-        where: input.name,
-      });
+        protocol !== undefined
+          ? `this is ${protocol}, which is not read: record NMEA 0183 or UBX, or convert it (gpsbabel)`
+          : input.broken === undefined
+            ? 'this is no recording'
+            : `the compressed data are broken (${input.broken})`;
+      throw new VigieError(
+        'input.malformed',
+        `${what}; known are NMEA 0183, UBX, SiRF binary and gpsd JSON, each also as gzip`,
+        {
+          where: input.name,
+        },
+      );
     }
     const parser =
       format === 'gpsd' ? new GpsdParser({ file: input.name }) : new NmeaParser({ file: input.name, latest });
@@ -120,6 +146,14 @@ class InputFixReader implements FixReader {
 
   get faults(): Faults {
     return this.parser.faults;
+  }
+
+  get others(): ReadonlyMap<string, number> {
+    return this.parser.others;
+  }
+
+  get unproven(): number {
+    return this.parser.unproven;
   }
 
   async *fixes(): AsyncGenerator<readonly Fix[]> {

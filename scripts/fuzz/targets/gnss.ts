@@ -1,6 +1,7 @@
 /** What receivers and gpsd send. A recording must read the same however its bytes come in pieces. */
 import { type Fix, type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
 import { sirfFrame, told } from '../../../test/adapters/gnss/sentences.ts';
+import { eoe, older, pvt, sol, timeGps, ubxFrame } from '../../../test/adapters/gnss/ubx-writer.ts';
 import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 
 const latest = Date.UTC(2026, 0, 1);
@@ -91,6 +92,37 @@ export const sirf: FuzzTarget = {
     ]),
   ],
   mend: mendFrames,
+  run: (input) => run(nmeaParser, input),
+};
+
+const place: Fix = { t: latest, latitude: 48.1, longitude: -11.5, altitude: 500, speed: 36, heading: 84, fix: '3D' };
+
+/** Checksums that fit the lengths of UBX frames, and lengths that end where the next frame or the input does. */
+function mendUbx(input: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(input);
+  const pieces: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const begin = bytes.indexOf('b562', from, 'hex');
+    if (begin < 0 || begin + 8 > bytes.length) return Buffer.concat([...pieces, bytes.subarray(from)]);
+    const said = begin + 8 + bytes.readUInt16LE(begin + 4);
+    const next = bytes.indexOf('b562', begin + 8, 'hex');
+    const end = said <= bytes.length ? said : next < 0 ? bytes.length : next;
+    const message = bytes.readUInt16BE(begin + 2);
+    pieces.push(bytes.subarray(from, begin), ubxFrame(message, bytes.subarray(begin + 6, end - 2)));
+    from = end;
+  }
+  return Buffer.concat(pieces);
+}
+
+export const ubx: FuzzTarget = {
+  name: 'ubx',
+  seeds: () => [
+    Buffer.concat([pvt(place), pvt({ ...place, t: latest + 1000 })]),
+    Buffer.concat([older(place), eoe(place), older({ ...place, t: latest + 250 })]),
+    Buffer.concat([sol(place, {}, [4_201_000, 168_000, 4_780_000, 1, 2, 3]), timeGps(place)]),
+    Buffer.concat([Buffer.from(drive), pvt(place), Buffer.from(drive), older(place)]),
+  ],
+  mend: mendUbx,
   run: (input) => run(nmeaParser, input),
 };
 

@@ -3,7 +3,7 @@ import type { FuzzTarget } from '../target.ts';
 import { configuration, profile } from './configuration.ts';
 import { dbc } from './dbc.ts';
 import { fileLogTargets } from './file-logs.ts';
-import { gpsd, nmea, sirf } from './gnss.ts';
+import { gpsd, nmea, sirf, ubx } from './gnss.ts';
 import { prompt, slcan, transport } from './live.ts';
 import { logFile, logGzip, logZip, logZstd } from './log-file.ts';
 import { logTargets } from './logs.ts';
@@ -21,6 +21,7 @@ export const targets: readonly FuzzTarget[] = [
   dbc,
   nmea,
   sirf,
+  ubx,
   gpsd,
   elm327,
   isotp,

@@ -24,6 +24,11 @@ const causes: readonly { readonly cause: string; readonly files: readonly string
     files: ['bu303-moving.log', 'sirf.log'],
     what: /^altMSL [\d.]+ is missing$/,
   },
+  {
+    cause: 'gpsd reports the first moment by NAV-SOL alone, before NAV-POSLLH has come',
+    files: ['ubx-older.log'],
+    what: /^altMSL 75\.\d+ is 12\.\d+$/,
+  },
 ];
 
 /** Reports, those that agree in all, and exceptions by cause. */
@@ -35,6 +40,8 @@ const expected: Readonly<Record<string, readonly [number, number, Readonly<Recor
   'found-and-lost.log': [36, 35, { 'gpsd reports with the mode of before, as the GSA of the moment has not come': 1 }],
   'nmea-rtk.log': [123, 123, {}],
   'sirf.log': [20, 0, { 'the receiver gives no height above mean sea level, gpsd computes one': 20 }],
+  'ubx.log': [30, 30, {}],
+  'ubx-older.log': [30, 29, { 'gpsd reports the first moment by NAV-SOL alone, before NAV-POSLLH has come': 1 }],
   'sl869.log': [95, 83, { 'GSA says 2D, gpsd keeps 3D because GGA has an altitude': 12 }],
 };
 

@@ -10,6 +10,7 @@ import { Lines } from '../../../commands/output.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 import { own, type Recording, shared } from './recordings.ts';
 import { told } from './sentences.ts';
+import { posllh, pvt, sol, ubxFrame, velned } from './ubx-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-gnss-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -70,7 +71,9 @@ describe('recordings', () => {
   it('that are none are refused with what would do', async () => {
     await expect(read(file('can.log', '(1436509052.249713) can0 044#2A366C2BBA\n'))).rejects.toMatchObject({
       code: 'input.malformed',
-      message: expect.stringMatching(/can\.log: this is no recording; known are NMEA 0183 and gpsd JSON/),
+      message: expect.stringMatching(
+        /can\.log: this is no recording; known are NMEA 0183, UBX, SiRF binary and gpsd JSON/,
+      ),
     });
     await expect(read(join(folder, 'absent'))).rejects.toMatchObject({ code: 'input.unreadable' });
     await expect(read(folder)).rejects.toMatchObject({ code: 'input.unreadable' });
@@ -89,6 +92,8 @@ describe('recognition', () => {
     ['other JSON', '{"class":"x"}\n{"t":1}\n', false],
     ['a broken sentence', '$GPGGA,1*00\n', false],
     ['a program with variables', '$COUNT,$STATE,\n', false],
+    ['a UBX frame', pvt({ fix: 'none' }), true],
+    ['a protocol that is not read', '<?xml version="1.0"?>\n<gpx version="1.1">', true],
     ['sentences without checksums', '$GPGLL,4807.038,N,01130.000,E,120000,A\n', true],
   ])('%s', async (name, content, known) => {
     expect(await isFixLog(file(`recognise ${name}`, content))).toBe(known);
@@ -99,29 +104,29 @@ describe('recognition', () => {
   });
 });
 
-describe('decode', () => {
-  async function printed(path: string, format: 'ndjson' | 'text'): Promise<{ out: string[]; err: string }> {
-    let out = '';
-    let err = '';
-    const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-      out += text;
-      return true;
-    });
-    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-      err += text;
-      return true;
-    });
-    try {
-      const lines = new Lines();
-      await decodeFixes(path, format, lines);
-      await lines.flush();
-    } finally {
-      stdout.mockRestore();
-      stderr.mockRestore();
-    }
-    return { out: out.trimEnd().split('\n'), err };
+async function printed(path: string, format: 'ndjson' | 'text'): Promise<{ out: string[]; err: string }> {
+  let out = '';
+  let err = '';
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += text;
+    return true;
+  });
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    err += text;
+    return true;
+  });
+  try {
+    const lines = new Lines();
+    await decodeFixes(path, format, lines);
+    await lines.flush();
+  } finally {
+    stdout.mockRestore();
+    stderr.mockRestore();
   }
+  return { out: out.trimEnd().split('\n'), err };
+}
 
+describe('decode', () => {
   it('prints a line per fix and the faults', async () => {
     const path = file('two.nmea', `${told(seconds[0] as string)}$GPGGA,*00\n${told(seconds[1] as string)}`);
     const { out, err } = await printed(path, 'ndjson');
@@ -136,10 +141,46 @@ describe('decode', () => {
       })),
     );
     expect(err).toMatch(/two\.nmea:2: error: the checksum is 00/);
-    expect(err).toMatch(/two\.nmea: 1 broken sentence was left out/);
+    expect(err).toMatch(/two\.nmea: 1 broken sentence or message was left out/);
     expect((await printed(path, 'text')).out[0]).toBe(
       '2020-01-01T00:00:00.000Z 2D 48.1173000 11.5000000 18.5 km/h 84.4°',
     );
+  });
+});
+
+describe('decode of UBX', () => {
+  const place = { latitude: 48.1, longitude: 11.5, altitude: 500, speed: 36, heading: 90, satellites: 7 } as const;
+  const fix = { t: Date.UTC(2024, 0, 1), fix: '3D', ...place } as const;
+
+  it('prints its fixes', async () => {
+    const { out, err } = await printed(file('drive.ubx', pvt(fix)), 'ndjson');
+    expect(out.map((line) => JSON.parse(line))).toEqual([fix]);
+    expect(err).toBe('');
+  });
+
+  it('says which messages a recording has in which there is no fix', async () => {
+    const raw = Buffer.concat([ubxFrame(0x0215, new Uint8Array(16)), ubxFrame(0x0135, new Uint8Array(8)), velned(fix)]);
+    const { out, err } = await printed(file('raw.ubx', Buffer.concat([raw, raw])), 'ndjson');
+    expect(out).toEqual(['']);
+    expect(err).toMatch(
+      /raw\.ubx: the log has no fix: it has UBX RXM-0x15 \(2 times\), UBX NAV-0x35 \(2 times\); a fix is in NAV-PVT/,
+    );
+  });
+
+  it('says why positions were left out', async () => {
+    const frames = Buffer.concat([posllh(fix), posllh({ ...fix, t: fix.t + 1000 })]);
+    expect((await printed(file('unproven.ubx', frames), 'ndjson')).err).toMatch(
+      /unproven\.ubx: 2 positions were left out: nothing says whether they are valid, as NAV-SOL/,
+    );
+    const both = Buffer.concat([posllh(fix), sol(fix)]);
+    expect((await printed(file('proven.ubx', both), 'ndjson')).err).toBe('');
+  });
+
+  it('names a protocol that is not read', async () => {
+    await expect(read(file('track.gpx', '<gpx version="1.1">'))).rejects.toMatchObject({
+      code: 'input.malformed',
+      message: expect.stringMatching(/this is GPX, a track as XML, which is not read: record NMEA 0183 or UBX/),
+    });
   });
 });
 

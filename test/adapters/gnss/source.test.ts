@@ -13,6 +13,7 @@ import { Cable } from '../lines/cable.ts';
 import { FarEnd } from '../lines/server.ts';
 import { own, type Recording, receivers, shared } from './recordings.ts';
 import { sentence, told } from './sentences.ts';
+import { older, pvt } from './ubx-writer.ts';
 
 const noon = Date.UTC(2026, 0, 1, 12);
 const earliest = Date.UTC(2025, 0, 1);
@@ -28,6 +29,8 @@ function epoch(second: number, status = 'A'): string {
     `GPRMC,${time},${status},4807.038,N,01130.000,E,010.0,084.4,010126,,`,
   );
 }
+
+const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 function listening(options: Partial<GnssSourceOptions> = {}) {
   const clock = new VirtualClock(noon);
@@ -89,6 +92,31 @@ describe('a receiver on a line', () => {
     rest.set(false);
     await clock.settle(50);
     expect([cable.opened, clock.pending]).toEqual([2, 0]);
+  });
+
+  it('may speak UBX, with sentences beside it, and tells the time only once it is resolved', async () => {
+    const { clock, cable, readings, times, source, sink } = listening();
+    await source.start(wanted, sink);
+    await clock.settle(50);
+    const place = { latitude: 48.1173004, longitude: 11.5000005, fix: '3D' } as const;
+    cable.say(latin1(pvt({ ...place, t: noon }, { valid: 3 })));
+    await clock.settle(1_000);
+    cable.say(epoch(1) + latin1(pvt({ ...place, t: noon + 1_000 })));
+    await clock.settle(1_000);
+    cable.say(latin1(older({ ...place, fix: 'none', t: noon + 2_000 })));
+    await clock.settle(1_000);
+    expect(readings.map(([signal, value]) => [signal, value])).toEqual([
+      [0, 48.1173004],
+      [1, 11.5000005],
+      [2, 3],
+      [0, 48.1173004],
+      [1, 11.5000005],
+      [2, 3],
+      [2, 0],
+    ]);
+    expect(times.map(([time]) => time)).toEqual([noon + 1_000]);
+    expect(source.health()).toMatchObject({ state: 'running', counts: { fixes: 3, positions: 2, broken: 0 } });
+    await source.stop();
   });
 
   it('gives a fix as soon as it has told one, at the time of the fix', async () => {

@@ -7,7 +7,9 @@
  * without the name of the line that gpsfake made up, `"device":"…",`.
  */
 import { writeFileSync } from 'node:fs';
+import type { Fix } from '../../../../adapters/gnss/index.ts';
 import { bytesOf, sirfFrame, told } from '../sentences.ts';
+import { eoe, posllh, pvt, sol, timeUtc, velned } from '../ubx-writer.ts';
 
 const folder = new URL('./', import.meta.url);
 
@@ -131,8 +133,48 @@ function sirf(): Uint8Array {
   return Uint8Array.from(frames.flat());
 }
 
+/** A drive along the coast, four fixes a second, at the end of a year. */
+function coast(tick: number): Fix {
+  return {
+    t: Date.UTC(2023, 11, 31, 23, 59, 57) + tick * 250,
+    latitude: Math.round(-33.9 * 1e7 + tick * 311) / 1e7,
+    longitude: Math.round(18.4 * 1e7 - tick * 173) / 1e7,
+    altitude: (12_340 - tick * 17) / 1000,
+    speed: ((14_000 + tick * 37) * 3.6) / 1000,
+    heading: Math.round(337 * 1e5 + tick * 12_345) / 1e5,
+    fix: tick < 4 ? '2D' : '3D',
+    satellites: 9,
+  };
+}
+
+const joined = (parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
+
+/** Without a fix at first, then with dead reckoning beside it. */
+function ubx(): Uint8Array {
+  const epochs = Array.from({ length: 30 }, (_, tick) => {
+    const fix: Fix = tick < 3 ? { ...coast(tick), fix: 'none' } : coast(tick);
+    return [pvt(fix, tick > 20 ? { type: 4 } : {}), eoe(fix)];
+  });
+  return joined(epochs.flat());
+}
+
+/**
+ * Without NAV-PVT. gpsd reports the place of one epoch with the speed of another here, so all are alike: on rollers, on the
+ * equator at 90° east, pointing north, where cm/s along the axes of the earth are exact.
+ */
+function olderUbx(): Uint8Array {
+  const epochs = Array.from({ length: 30 }, (_, tick) => {
+    const fix = { ...coast(4), t: coast(tick).t as number, latitude: 0, longitude: 90, speed: 50.4, heading: 0 };
+    const centred = [...earthCentred(0, 90, fix.altitude as number), 0, 0, 14];
+    return [timeUtc(fix), sol(fix, {}, centred), velned(fix), posllh(fix), eoe(fix)];
+  });
+  return joined(epochs.flat());
+}
+
 const made = ['Made for the tests by write.ts; no receiver was there'];
 write('equator', [...made, 'Date: 2024-01-01'], equator());
 write('antimeridian-rtk', [...made, 'Date: 2024-02-29'], antimeridian());
 write('found-and-lost', [...made, 'Date: 2022-06-07'], foundAndLost());
 write('sirf', [...made, 'Date: 2005-06-15'], sirf());
+write('ubx', [...made, 'Date: 2024-01-01'], ubx());
+write('ubx-older', [...made, 'Date: 2024-01-01'], olderUbx());
