@@ -1,0 +1,149 @@
+/** How well the name of a signal fits a rule. */
+import type { Rule } from './rule.ts';
+import type { SignalFacts } from './signals.ts';
+import type { Word } from './words.ts';
+
+export interface Match {
+  /** The higher the better; {@link ENOUGH} at least. */
+  readonly score: number;
+  /** Words of the name that say it, for the reason. */
+  readonly said: readonly string[];
+  /** The comment was needed. */
+  readonly byComment: boolean;
+}
+
+/** What a meaning counts by the place where it is said. */
+const OWN = 2;
+const AROUND = 1;
+const COMMENT = 1;
+
+/** What words cost that the pattern does not explain: unknown ones, abbreviations, numbers, the message's. */
+const UNKNOWN = 1;
+const SHORT = 0.2;
+const NUMBER = 0.1;
+const ELSEWHERE = 0.3;
+/** What a word costs that tells of a value that is shown or estimated rather than measured. */
+const LESSER = 0.15;
+
+/** A lower score is a guess. */
+const ENOUGH = 1.5;
+
+const lesser: ReadonlySet<string> = new Set([
+  ...['rough', 'approx', 'ungef', 'raw', 'est', 'estimate', 'estimated', 'display', 'anzeige', 'angez', 'shown', 'hud'],
+]);
+
+/** Meanings by which a comment tells of something else than the value. */
+const twisting: ReadonlySet<string> = new Set([
+  ...['request', 'fault', 'minimum', 'maximum', 'threshold', 'average', 'validity', 'lead', 'wheel'],
+]);
+
+interface Prepared {
+  readonly patterns: readonly { readonly groups: readonly Group[]; readonly expected: ReadonlySet<string> }[];
+  readonly around: ReadonlySet<string>;
+  readonly never: ReadonlySet<string>;
+}
+
+interface Group {
+  readonly either: ReadonlySet<string>;
+  readonly own: boolean;
+}
+
+const prepared = new WeakMap<Rule, Prepared>();
+
+/** How the signal's name says what the rule is about; undefined when it does not, or says another matter too. */
+export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
+  const { patterns, around, never } = prepare(rule);
+  let best: Match | undefined;
+  for (const { groups, expected } of patterns) {
+    const foreign = (word: Word): boolean => isForeign(word, expected);
+    const near = (word: Word): boolean => !foreign(word) || isOf(word, around);
+    if (facts.own.some((word) => word !== facts.prefix && foreign(word))) continue;
+    const match = matchPattern(groups, facts);
+    if (match === undefined) continue;
+    const averse = [...facts.around, ...facts.own].filter((word) => isOf(word, never) && foreign(word));
+    // A message of many matters may carry what says by itself what it is.
+    if (averse.length > 0 && match.score < 2 * OWN) continue;
+    const unknown = facts.own.filter(
+      (word) => word !== facts.prefix && isUnknown(word) && !facts.frequent.has(word.text),
+    );
+    // Where the message says what it is about, a word without meaning, or its sender's name, is of another part.
+    const long = unknown.filter(({ text }) => text.length > 3);
+    if (match.shared && (long.length > 0 || (facts.prefix !== undefined && foreign(facts.prefix)))) continue;
+    if (rule.strict === true && unknown.some(({ text }) => text.length > 1)) continue;
+    const far = [...facts.around, ...(facts.prefix === undefined ? [] : [facts.prefix])].filter((word) => !near(word));
+    const cost =
+      UNKNOWN * long.length +
+      SHORT * (unknown.length - long.length) +
+      NUMBER * facts.own.filter(({ isNumber }) => isNumber).length +
+      LESSER * facts.own.filter(({ text }) => lesser.has(text)).length +
+      ELSEWHERE * far.length +
+      ELSEWHERE * averse.length;
+    const score = match.score - cost;
+    if (score >= ENOUGH && score > (best?.score ?? 0)) best = { score, said: match.said, byComment: match.byComment };
+  }
+  return best;
+}
+
+interface PatternMatch extends Match {
+  /** A meaning was found in the name of the message only. */
+  readonly shared: boolean;
+}
+
+function matchPattern(groups: readonly Group[], facts: SignalFacts): PatternMatch | undefined {
+  const said: string[] = [];
+  let score = 0;
+  let owned = false;
+  let shared = false;
+  let byComment = false;
+  for (const { either, own } of groups) {
+    const means = (word: Word): boolean => isOf(word, either);
+    const inName = facts.own.find(means);
+    const inMessage = own ? undefined : facts.around.find(means);
+    const word = inName ?? inMessage ?? facts.comment.find(means);
+    if (word === undefined) return undefined;
+    score += inName !== undefined ? OWN : inMessage !== undefined ? AROUND : COMMENT;
+    owned ||= inName !== undefined;
+    shared ||= inName === undefined && inMessage !== undefined;
+    byComment ||= inName === undefined && inMessage === undefined;
+    said.push(word.text.replaceAll('-', ' '));
+  }
+  // A comment alone must say more than one thing, and nothing that makes it another matter.
+  if (!owned && !(byComment && groups.length > 1)) return undefined;
+  if (byComment && facts.comment.some((word) => isOf(word, twisting))) return undefined;
+  return { score, said: [...new Set(said)], byComment, shared };
+}
+
+/** Whether the word has a meaning, and none of those expected. */
+function isForeign({ concepts }: Word, expected: ReadonlySet<string>): boolean {
+  return concepts.length > 0 && !concepts.some((concept) => concept === '' || expected.has(concept));
+}
+
+function isUnknown({ concepts, isNumber }: Word): boolean {
+  return concepts.length === 0 && !isNumber;
+}
+
+function isOf({ concepts }: Word, set: ReadonlySet<string>): boolean {
+  return concepts.some((concept) => set.has(concept));
+}
+
+function prepare(rule: Rule): Prepared {
+  let ready = prepared.get(rule);
+  if (ready === undefined) {
+    const besides = setOf(rule.besides);
+    const patterns = rule.names.map((name) => {
+      const groups = name.split(' ').map(groupOf);
+      return { groups, expected: new Set([...groups.flatMap(({ either }) => [...either]), ...besides]) };
+    });
+    ready = { patterns, around: setOf(rule.around), never: setOf(rule.never) };
+    prepared.set(rule, ready);
+  }
+  return ready;
+}
+
+function groupOf(written: string): Group {
+  return { either: new Set(written.replace('!', '').split('/')), own: written.endsWith('!') };
+}
+
+function setOf(concepts = ''): Set<string> {
+  return new Set(concepts.split(' ').filter((concept) => concept !== ''));
+}

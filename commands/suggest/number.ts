@@ -1,0 +1,103 @@
+/** Whether the values of a signal can be those of a path that takes a number, and by which conversion. */
+import type { NumberRule } from './rule.ts';
+import type { SignalFacts } from './signals.ts';
+import { type Conversion, conversionTo, saysNoUnit, unitsFor } from './units.ts';
+import { wordsOf } from './words.ts';
+
+export type NumberFit =
+  /** `by` says what the unit was taken from. */
+  | { readonly kind: 'fits'; readonly conversion: Conversion; readonly by: string; readonly certain: boolean }
+  /** The name fits; what is missing is the question. */
+  | { readonly kind: 'asks'; readonly question: string };
+
+/** Fewer bits are a state. */
+const FEWEST_BITS = 4;
+
+/** Undefined: the signal is no such number. */
+export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts): NumberFit | undefined {
+  const { signal } = facts;
+  if (signal.length < FEWEST_BITS || isList(facts)) return undefined;
+  const span = spanOf(facts);
+  const shown = shownSpan(facts);
+  const declared = signal.range !== undefined || signal.unit === '';
+  const possible = (conversion: Conversion): boolean => {
+    const [low, high] = converted(span, conversion);
+    if (low > rule.covers[0] || high < rule.covers[1]) return false;
+    // What the bits could hold says nothing where the file gives the unit and no range.
+    if (declared && (low < rule.within[0] || high > rule.within[1])) return false;
+    if (shown === undefined) return true;
+    const [least, most] = converted(shown, conversion);
+    return most >= rule.usual[0] && least <= rule.usual[1] && most <= rule.usual[1] && least >= rule.usual[0];
+  };
+  const { unit } = signal;
+  const stated = conversionTo(wanted, unit);
+  if (stated !== undefined) {
+    return possible(stated.conversion)
+      ? { kind: 'fits', conversion: stated.conversion, by: `unit ${unit.trim()}`, certain: true }
+      : undefined;
+  }
+  const asked = Object.entries(rule.asks ?? {}).find(([units]) => units.split(' ').includes(unit.trim()));
+  if (asked !== undefined) return { kind: 'asks', question: asked[1] };
+  if (!saysNoUnit(unit, wanted)) return undefined;
+  const named = wordsOf(signal.name).filter(({ text }) => text.length > 1);
+  const [byName] = named.flatMap(({ text }) => conversionTo(wanted, text) ?? []);
+  if (byName !== undefined) {
+    return possible(byName.conversion)
+      ? { kind: 'fits', conversion: byName.conversion, by: `unit ${byName.name} by its name`, certain: true }
+      : undefined;
+  }
+  const range = `the range ${span[0]} to ${span[1]}`;
+  const candidates = unitsFor(wanted).filter(({ conversion }) => possible(conversion));
+  const [only] = candidates;
+  if (only !== undefined && candidates.length === 1 && rule.unitNeeded === undefined) {
+    return { kind: 'fits', conversion: only.conversion, by: `unit ${only.name} by ${range}`, certain: false };
+  }
+  if (candidates.length === 0) {
+    const seen = shown === undefined ? '' : `; the log has ${rounded(shown[0])} to ${rounded(shown[1])}`;
+    return {
+      kind: 'asks',
+      question: `no unit in the DBC, and ${range} is none of ${wanted}${seen}: give scale and offset`,
+    };
+  }
+  const other = typeof rule.unitNeeded === 'string' ? [rule.unitNeeded] : [];
+  const units = [...candidates.map(({ name, conversion }) => `${name}${howTo(conversion)}`), ...other];
+  return { kind: 'asks', question: `no unit in the DBC, and ${range} may be ${units.join(' or ')}` };
+}
+
+function howTo({ scale, offset }: Conversion): string {
+  if (scale === 1 && offset === 0) return '';
+  return ` (scale: ${rounded(scale)}${offset === 0 ? '' : `, offset: ${rounded(offset)}`})`;
+}
+
+/** Numbers as they are written into a profile: without the noise of binary fractions. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(9));
+}
+
+/** Names for most of its values: a state, not a number. */
+function isList({ signal }: SignalFacts): boolean {
+  const names = signal.choices?.size ?? 0;
+  return names > 4 && names > 2 ** Math.min(signal.length, 30) / 4;
+}
+
+/** Smallest and largest physical value that the description allows. */
+export function spanOf({ signal }: SignalFacts): [number, number] {
+  const { length, type, factor, offset, range } = signal;
+  if (type === 'float') return range === undefined ? [-1e9, 1e9] : [...range];
+  const raws = type === 'signed' ? [-(2 ** (length - 1)), 2 ** (length - 1) - 1] : [0, 2 ** length - 1];
+  const ends = raws.map((raw) => raw * factor + offset);
+  const able: [number, number] = [rounded(Math.min(...ends)), rounded(Math.max(...ends))];
+  if (range === undefined || !(range[1] > range[0])) return able;
+  const both: [number, number] = [Math.max(able[0], range[0]), Math.min(able[1], range[1])];
+  return both[1] > both[0] ? both : able;
+}
+
+/** Smallest and largest value in the log, codes left out. */
+function shownSpan({ observed }: SignalFacts): [number, number] | undefined {
+  return observed === undefined || observed.count === 0 ? undefined : [observed.minimum, observed.maximum];
+}
+
+function converted([low, high]: readonly [number, number], { scale, offset }: Conversion): [number, number] {
+  const ends = [low * scale + offset, high * scale + offset];
+  return [Math.min(...ends), Math.max(...ends)];
+}

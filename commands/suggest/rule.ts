@@ -1,0 +1,73 @@
+/** What a signal must be to become a path: one entry of the tables in rules/. */
+
+/**
+ * Meanings (vocabulary.ts) that must all be said, `a/b` being either. They may be in the name of the signal or of its
+ * message; one with `!` must be in the signal's own.
+ */
+export type Pattern = string;
+
+/** Meanings, any of them, separated by blanks. */
+export type Concepts = string;
+
+export interface Rule {
+  /** Path of Status, or a channel such as `alerts.FuelLevelLow`. */
+  readonly path: string;
+  /** What the name says, any of them. A signal whose own name says another matter besides is none for this path. */
+  readonly names: readonly Pattern[];
+  /** What its own name may say besides. */
+  readonly besides?: Concepts;
+  /** What the name of its message may say besides without being a hint at another matter. */
+  readonly around?: Concepts;
+  /** What must not be said in the name of the message either. */
+  readonly never?: Concepts;
+  /** A word that no dictionary has makes it another matter: it is the abbreviation of one. */
+  readonly strict?: boolean;
+  readonly number?: NumberRule;
+  readonly states?: StateRule;
+  /** Takes the place of `states` when no signal was found for another path. */
+  readonly alone?: { readonly path: string; readonly states: StateRule; readonly note: string };
+  /** What a person should know who reads the line; with `when`, only where the name has such a word. */
+  readonly note?: string;
+  readonly when?: Concepts;
+}
+
+/** Of a path that takes a number. All in the unit of the path. */
+export interface NumberRule {
+  /** Values that the signal must be able to have, or it measures something smaller. */
+  readonly covers: readonly [low: number, high: number];
+  /** Values that it may have at most by its description: more is another unit. */
+  readonly within: readonly [low: number, high: number];
+  /** Values that a car really shows; a log with others (save codes for "not available") speaks against it. */
+  readonly usual: readonly [low: number, high: number];
+  /** It never falls, such as a total. */
+  readonly rises?: boolean;
+  /** The file must name the unit, as several have such ranges; the text tells of one that is no unit of the path. */
+  readonly unitNeeded?: string | true;
+  /** Units that the profile cannot convert by itself, separated by blanks, and what to ask for. */
+  readonly asks?: Readonly<Record<string, string>>;
+}
+
+/** Value of a path, and what a label says that stands for it. */
+export type LabelRule = readonly [value: string, label: Pattern];
+
+/** Of a path that takes names, or true and false. */
+export interface StateRule {
+  /** The first that fits a label counts. */
+  readonly values: readonly LabelRule[];
+  /** Values that the labels must give, or they are of something else. */
+  readonly enough: readonly string[];
+  /** Without labels it is not asked about: the name alone says too little. */
+  readonly labelled?: boolean;
+  /** Values of 0 and 1 of one bit without labels. */
+  readonly bit?: readonly [zero: string, one: string];
+  /** Words of which the signal's name must have one for that, since the bit could mean the opposite as well. */
+  readonly bitNeeds?: Concepts;
+  /** Words in the signal's name that turn the bit round. */
+  readonly turnedBy?: Concepts;
+}
+
+/** Labels of what is on or off. */
+export const onOff: readonly LabelRule[] = [
+  ['false', 'off/inactive/no/none/released/standby/not-active/not-on'],
+  ['true', 'on/active/yes/pressed/engaged/progress/running/warning'],
+];

@@ -1,0 +1,133 @@
+/** Fuel, traction battery and charging. */
+import type { Rule } from '../rule.ts';
+
+const percent = { covers: [0, 100], within: [-10, 130], usual: [0, 101] } as const;
+
+const ELECTRIC = 'energies.Electric.extension.electric';
+
+export const energy: readonly Rule[] = [
+  {
+    path: 'energies.Fuel.level',
+    names: ['fuel level', 'fuel!'],
+    besides: 'display vehicle',
+    around: 'level vehicle display fuel distance odometer oil',
+    never: 'request pump history',
+    number: {
+      ...percent,
+      unitNeeded: 'litres (scale: 100 / those of the full tank)',
+      asks: { 'L l liter litre Unit_Liter gal ltr': 'in litres: give scale: 100 / (litres of the full tank)' },
+    },
+  },
+  {
+    path: 'energies.Fuel.autonomy',
+    names: ['autonomy! fuel', 'autonomy!'],
+    besides: 'fuel vehicle display distance',
+    around: 'fuel vehicle display distance trip consumption',
+    never: 'request traction battery charge charging gear lever lead exhaust motor',
+    number: { covers: [0, 500], within: [0, 10_000], usual: [0, 2500] },
+  },
+  {
+    path: 'energies.Fuel.extension.fuel.consumptions.instant',
+    names: ['consumption! instant', 'fuel consumption! instant', 'fuel consumption!', 'consumption!'],
+    besides: 'fuel instant display',
+    around: 'fuel vehicle display distance instant',
+    never: 'request traction battery',
+    number: { covers: [0, 25], within: [0, 1000], usual: [0, 1000], unitNeeded: true },
+  },
+  {
+    path: 'energies.Fuel.extension.fuel.consumptions.total',
+    names: ['total fuel consumption', 'total fuel!'],
+    besides: 'engine fuel consumption total',
+    around: 'fuel engine consumption total',
+    never: 'request distance',
+    number: { covers: [0, 1_000_000], within: [0, 1e12], usual: [0, 1e9], rises: true, unitNeeded: true },
+  },
+  {
+    path: 'energies.Electric.level',
+    names: ['charge! battery', 'charge! traction', 'charge!', 'battery level! traction'],
+    besides: 'battery traction display vehicle level',
+    around: 'battery traction vehicle display charging energy power',
+    never: 'auxiliary cell request',
+    number: { ...percent },
+  },
+  {
+    path: 'energies.Electric.autonomy',
+    names: ['autonomy! traction/battery/motor/charging/charge'],
+    besides: 'battery traction vehicle display motor charge charging',
+    around: 'battery traction vehicle display motor charge energy',
+    never: 'request exhaust fuel',
+    number: { covers: [0, 200], within: [0, 10_000], usual: [0, 1500] },
+  },
+  {
+    path: `${ELECTRIC}.battery.load.residual`,
+    names: ['battery energy level!', 'energy! level', 'energy! charge'],
+    besides: 'battery traction level',
+    around: 'battery traction vehicle charge level',
+    never: 'request',
+    number: { covers: [0, 5000], within: [0, 1e7], usual: [0, 1e6], unitNeeded: true },
+  },
+  {
+    path: `${ELECTRIC}.battery.load.capacity`,
+    names: ['battery energy! capacity', 'battery capacity!', 'energy! capacity'],
+    besides: 'battery traction energy',
+    around: 'battery traction vehicle charge',
+    never: 'request auxiliary',
+    number: { covers: [0, 5000], within: [0, 1e7], usual: [0, 1e6], unitNeeded: true },
+  },
+  {
+    path: `${ELECTRIC}.battery.health.capacity`,
+    names: ['health! battery', 'health!'],
+    besides: 'battery traction capacity',
+    around: 'battery traction vehicle charge',
+    never: 'auxiliary cell request',
+    number: { ...percent, unitNeeded: true },
+  },
+  {
+    path: `${ELECTRIC}.consumption.consumption`,
+    names: ['consumption!', 'motor consumption!', 'energy consumption!'],
+    besides: 'motor energy instant traction',
+    around: 'energy battery traction motor vehicle',
+    never: 'request fuel',
+    number: { covers: [0, 50], within: [-1000, 1000], usual: [-200, 200], unitNeeded: true },
+  },
+  {
+    path: `${ELECTRIC}.charging.plugged`,
+    names: ['charging plug!', 'charger plug!', 'plugged!'],
+    besides: 'charging charger plugged plug engaged',
+    around: 'charging charger battery vehicle',
+    never: 'request flap',
+    states: {
+      values: [
+        ['false', 'unplugged/no/off/none/not-plugged'],
+        ['true', 'plugged/plug/yes/on'],
+      ],
+      enough: ['true', 'false'],
+      bit: ['false', 'true'],
+    },
+  },
+  {
+    path: `${ELECTRIC}.charging.status`,
+    names: ['charging!', 'charger charging!'],
+    besides: 'battery traction charger vehicle',
+    around: 'battery traction charger vehicle charging',
+    never: 'request auxiliary',
+    states: {
+      values: [
+        ['Failure', 'fault'],
+        ['Disconnected', 'unplugged/not-plugged'],
+        ['Finished', 'finished'],
+        ['Stopped', 'stopped/off/no/none/not-charging/inactive'],
+        ['InProgress', 'charging/progress/active/on'],
+      ],
+      enough: ['InProgress'],
+    },
+  },
+  {
+    path: `${ELECTRIC}.charging.remainingTime`,
+    names: ['charging level! time!', 'charging time! level', 'charging autonomy time!'],
+    besides: 'battery level charging time delay',
+    around: 'battery charging charger vehicle',
+    never: 'request',
+    number: { covers: [0, 7200], within: [0, 1e6], usual: [0, 400_000], unitNeeded: true },
+  },
+];

@@ -1,0 +1,14 @@
+/** All rules; one that depends on whether another path was found comes after it. */
+import type { Rule } from '../rule.ts';
+import { assistance } from './assistance.ts';
+import { body } from './body.ts';
+import { energy } from './energy.ts';
+import { motion } from './motion.ts';
+import { position } from './position.ts';
+
+const unsorted: readonly Rule[] = [...motion, ...energy, ...body, ...assistance, ...position];
+
+export const rules: readonly Rule[] = [
+  ...unsorted.filter(({ alone }) => alone === undefined),
+  ...unsorted.filter(({ alone }) => alone !== undefined),
+];

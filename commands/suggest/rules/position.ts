@@ -1,0 +1,35 @@
+/** A receiver of satellites on the bus. */
+import type { Rule } from '../rule.ts';
+
+const around = 'latitude longitude altitude heading fix inertial speed time satellites vehicle rate angle';
+
+export const position: readonly Rule[] = [
+  {
+    path: 'lastPosition.latitude',
+    names: ['latitude!'],
+    besides: 'inertial',
+    around,
+    number: { covers: [-80, 80], within: [-215, 215], usual: [-90, 90] },
+  },
+  {
+    path: 'lastPosition.longitude',
+    names: ['longitude!'],
+    besides: 'inertial',
+    around,
+    number: { covers: [-170, 170], within: [-360, 360], usual: [-180, 180] },
+  },
+  {
+    path: 'lastPosition.altitude',
+    names: ['altitude!'],
+    besides: 'inertial',
+    around,
+    number: { covers: [0, 3000], within: [-20_000, 200_000], usual: [-500, 9000], unitNeeded: true },
+  },
+  {
+    path: 'lastPosition.heading',
+    names: ['heading!'],
+    besides: 'inertial vehicle',
+    around,
+    number: { covers: [0, 350], within: [-1, 420], usual: [0, 360] },
+  },
+];

@@ -1,0 +1,80 @@
+/** What the files, and a log where there is one, say about each signal. */
+import type { Database, Message, Signal } from '../../adapters/can/dbc/index.ts';
+import type { Observed } from './observed.ts';
+import { type Word, wordsOf } from './words.ts';
+
+/** A signal with the words that are said about it. */
+export interface SignalFacts {
+  readonly message: Message;
+  readonly signal: Signal;
+  /** Logical bus; absent where the profile has one only. */
+  readonly bus?: string;
+  /** The signal's own name. */
+  readonly own: readonly Word[];
+  /** The first word of the name when many signals of the file begin with it: who sends it, rather than what it is. */
+  readonly prefix?: Word;
+  /** Words of no dictionary that many names of the file have, such as those of control units. */
+  readonly frequent: ReadonlySet<string>;
+  /** The name of the message. */
+  readonly around: readonly Word[];
+  /** A short comment of the signal. */
+  readonly comment: readonly Word[];
+  /** What the log shows; undefined without a log, and for a signal of which the log has no value. */
+  readonly observed?: Observed;
+}
+
+export interface DescribedBus {
+  readonly database: Database;
+  readonly bus?: string;
+}
+
+/** Signals that begin with the same word before the word is the sender's. */
+const SHARED = 4;
+
+/** Longer comments tell stories. */
+const LONGEST_COMMENT = 10;
+
+/** Every signal of the files that a profile can use, in their order. */
+export function signalsOf(
+  described: readonly DescribedBus[],
+  observed?: (message: Message, signal: Signal, bus: string | undefined) => Observed | undefined,
+): SignalFacts[] {
+  return described.flatMap(({ database, bus }) => {
+    const messages = database.messages.filter(({ onBus, name }) => onBus && nameable(name));
+    const listed = messages.flatMap((message) =>
+      message.signals
+        .filter(({ name }) => nameable(name))
+        .map((signal) => ({ message, signal, own: wordsOf(signal.name) })),
+    );
+    const firsts = new Map<string, number>();
+    const unknown = new Map<string, number>();
+    const add = (counts: Map<string, number>, text: string): unknown => counts.set(text, (counts.get(text) ?? 0) + 1);
+    for (const { own } of listed) {
+      if (own[0] !== undefined) add(firsts, own[0].text);
+      for (const { text, concepts } of own) if (concepts.length === 0) add(unknown, text);
+    }
+    const frequent = new Set([...unknown].filter(([, count]) => count >= SHARED).map(([text]) => text));
+    return listed.map(({ message, signal, own }) => {
+      const [first] = own;
+      const shared = first !== undefined && own.length > 1 && (firsts.get(first.text) ?? 0) >= SHARED;
+      const comment = wordsOf(signal.comment ?? '');
+      const seen = observed?.(message, signal, bus);
+      return {
+        message,
+        signal,
+        ...(bus === undefined ? {} : { bus }),
+        own,
+        ...(shared ? { prefix: first } : {}),
+        frequent,
+        around: wordsOf(message.name),
+        comment: comment.length > LONGEST_COMMENT ? [] : comment,
+        ...(seen === undefined ? {} : { observed: seen }),
+      };
+    });
+  });
+}
+
+/** Whether `Message.Signal` can be written with it. */
+function nameable(name: string): boolean {
+  return /^[^.\s]+$/.test(name);
+}

@@ -1,0 +1,158 @@
+/** From the signals of a car to lines of a first profile. */
+import { channelByPath } from '../../protocol/channels.ts';
+import { type Leaf, slotByPath, slots } from '../../protocol/slots.ts';
+import { codesOf } from './codes.ts';
+import { type Match, matchOf } from './match.ts';
+import { type NumberFit, numberFit } from './number.ts';
+import type { Rule } from './rule.ts';
+import { rules } from './rules/index.ts';
+import type { SignalFacts } from './signals.ts';
+import { type StateFit, stateFit } from './states.ts';
+import type { Conversion } from './units.ts';
+
+/** A line of the profile. */
+export interface Suggestion {
+  readonly path: string;
+  readonly facts: SignalFacts;
+  /** Undefined: the line is a question, and stays a comment until a person has answered it. */
+  readonly question?: string;
+  readonly conversion?: Conversion;
+  /** Raw values that are no values. */
+  readonly invalid: readonly number[];
+  /** Raw value to value. */
+  readonly map?: ReadonlyMap<number, string>;
+  /** Why this signal, and why this unit or these values. */
+  readonly reason: string;
+  /** Signals that fit too, the best first, as `Message.Signal`. */
+  readonly rivals: readonly string[];
+  readonly note?: string;
+}
+
+export interface Suggestions {
+  /** In the order of Status, channels last; one of a path at most. */
+  readonly lines: readonly Suggestion[];
+  /** Paths that a profile can have and no signal was found for. */
+  readonly missing: readonly string[];
+}
+
+interface Candidate {
+  readonly facts: SignalFacts;
+  readonly match: Match;
+  readonly fit: NumberFit | StateFit;
+  readonly rank: number;
+}
+
+/** How much worse than a signal that fits one is that a person must be asked about. */
+const ASKED = 10;
+/** Of a guess, such as one bit without labels. */
+const GUESSED = 0.5;
+/** Of a signal that the log has no value of, and of one that never changes there. */
+const UNSEEN = 2;
+const STILL = 0.4;
+
+/** Of a value in another unit than the path's. */
+const CONVERTED = 0.05;
+
+/** Of each value of the path that a state can give. */
+const TOLD = 0.1;
+const MOST_TOLD = 8;
+
+const MOST_RIVALS = 3;
+
+/** @param logged a log was read, so that a signal without values in it is one the car may not have. */
+export function suggest(signals: readonly SignalFacts[], logged: boolean): Suggestions {
+  const found = new Map<string, Suggestion>();
+  for (const rule of rules) {
+    const alone =
+      rule.alone !== undefined && answered(found.get(rule.alone.path)) === undefined ? rule.alone : undefined;
+    const suggestion = suggestPath(
+      { ...rule, ...(alone === undefined ? {} : { states: alone.states, note: alone.note }) },
+      rule,
+      signals,
+      logged,
+    );
+    if (suggestion !== undefined) found.set(rule.path, suggestion);
+  }
+  const order = [...slots, ...channelByPath.values()].map(({ path }) => path);
+  const lines = [...found.values()].sort((one, other) => order.indexOf(one.path) - order.indexOf(other.path));
+  const missing = slots.filter(({ kind, path }) => kind !== 'value' && !found.has(path)).map(({ path }) => path);
+  return { lines, missing };
+}
+
+function answered(suggestion: Suggestion | undefined): Suggestion | undefined {
+  return suggestion?.question === undefined ? suggestion : undefined;
+}
+
+/** @param named the rule as the table has it, which the names are matched by. */
+function suggestPath(
+  rule: Rule,
+  named: Rule,
+  signals: readonly SignalFacts[],
+  logged: boolean,
+): Suggestion | undefined {
+  const leaf = slotByPath.get(rule.path) ?? channelByPath.get(rule.path);
+  if (leaf === undefined) throw new RangeError(`no path ${rule.path}`);
+  const candidates: Candidate[] = [];
+  for (const facts of signals) {
+    const match = matchOf(named, facts);
+    if (match === undefined) continue;
+    const fit =
+      rule.number === undefined
+        ? rule.states && stateFit(rule.states, facts)
+        : numberFit(rule.number, unitOf(leaf), facts);
+    if (fit === undefined || (rule.number?.rises === true && (facts.observed?.falls ?? 0) > 0)) continue;
+    candidates.push({ facts, match, fit, rank: rankOf(match, fit, facts, logged) });
+  }
+  candidates.sort((one, other) => other.rank - one.rank);
+  const [best, ...others] = candidates;
+  if (best === undefined) return undefined;
+  const { facts, match, fit } = best;
+  const said = `${match.byComment ? 'comment' : 'name'}: ${match.said.join(', ')}`;
+  const rivals = others.filter((other) => other.fit.kind === fit.kind).slice(0, MOST_RIVALS);
+  const noted =
+    rule.note !== undefined &&
+    (rule.when === undefined ||
+      facts.own.some(({ concepts }) => concepts.some((concept) => rule.when?.split(' ').includes(concept))));
+  const base = {
+    path: rule.path,
+    facts,
+    rivals: rivals.map((rival) => nameOf(rival.facts)),
+    ...(noted ? { note: rule.note as string } : {}),
+  };
+  if (fit.kind === 'asks') return { ...base, question: fit.question, invalid: [], reason: said };
+  const reason = `${said}; ${fit.by}${shownBy(facts, logged)}`;
+  if ('map' in fit) return { ...base, map: fit.map, invalid: [], reason };
+  const invalid = codesOf(
+    facts,
+    fit.conversion,
+    rule.number?.usual ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+  );
+  return { ...base, conversion: fit.conversion, invalid, reason };
+}
+
+/** Durations are given in seconds. */
+function unitOf(leaf: Leaf): string {
+  return leaf.kind === 'text' ? 's' : (leaf.unit ?? '1');
+}
+
+function rankOf(match: Match, fit: NumberFit | StateFit, { observed }: SignalFacts, logged: boolean): number {
+  let rank = match.score;
+  if (fit.kind === 'asks') rank -= ASKED;
+  else if (!fit.certain) rank -= GUESSED;
+  if ('conversion' in fit && fit.conversion.scale !== 1) rank -= CONVERTED;
+  if ('map' in fit) rank += TOLD * Math.min(new Set(fit.map.values()).size, MOST_TOLD);
+  if (logged && observed === undefined) rank -= UNSEEN;
+  else if (observed?.changes === 0) rank -= STILL;
+  return rank;
+}
+
+function shownBy({ observed }: SignalFacts, logged: boolean): string {
+  if (!logged) return '';
+  if (observed === undefined) return '; the log has no value of it';
+  return observed.changes === 0 ? '; it never changes in the log' : '';
+}
+
+/** `Message.Signal`, as a profile names it. */
+export function nameOf({ message, signal }: SignalFacts): string {
+  return `${message.name}.${signal.name}`;
+}

@@ -1,0 +1,82 @@
+/** Names of signals, messages and values as words with meanings. */
+import { type Concept, longestPhrase, meanings } from './vocabulary.ts';
+
+/** A word of a name, or several in a row that mean one thing. */
+export interface Word {
+  readonly text: string;
+  /** Empty: the vocabulary does not have the word. `''` among them: it may say nothing. */
+  readonly concepts: readonly (Concept | '')[];
+  readonly isNumber: boolean;
+}
+
+/** Letters that take two in ASCII; all other marks are dropped. */
+const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
+
+/** Pieces of a compound have at least so many letters: shorter ones are found in any word. */
+const SHORTEST_PIECE = 3;
+
+/** The words of `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
+export function wordsOf(name: string): Word[] {
+  const tokens = tokensOf(name).flatMap((token) => (isWord(token) ? [token] : (piecesOf(token) ?? [token])));
+  const words: Word[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const count = phraseLength(tokens, at);
+    const text = tokens.slice(at, at + count).join('-');
+    const last = at + count === tokens.length;
+    words.push({ text, concepts: conceptsOf(text, last), isNumber: /^[0-9]+$/.test(text) });
+    at += count;
+  }
+  return words;
+}
+
+export function tokensOf(name: string): string[] {
+  return name
+    .replace(/[äöüßÄÖÜ]/g, (letter) => letters[letter] ?? letter)
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .replace(/([A-Za-z])([0-9])/g, '$1 $2')
+    .replace(/([0-9])([A-Za-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((token) => token !== '');
+}
+
+/** Before other words an l or r says what kind of variable it is; only at the end it is a side. */
+function conceptsOf(text: string, last: boolean): readonly (Concept | '')[] {
+  return !last && (text === 'l' || text === 'r') ? [] : (meanings.get(singular(text)) ?? []);
+}
+
+function isWord(token: string): boolean {
+  return meanings.has(singular(token)) || /^[0-9]+$/.test(token);
+}
+
+/** A plural as the vocabulary has the word. */
+function singular(token: string): string {
+  const stem = token.replace(/(?<=[a-z]{3})s$/, '');
+  return meanings.has(token) || !meanings.has(stem) ? token : stem;
+}
+
+/** How many tokens from `at` are the longest phrase of the vocabulary; 1 when none is. */
+function phraseLength(tokens: readonly string[], at: number): number {
+  for (let count = Math.min(longestPhrase, tokens.length - at); count > 1; count--) {
+    if (meanings.has(tokens.slice(at, at + count).join('-'))) return count;
+  }
+  return 1;
+}
+
+/** A compound such as `motordrehzahl` as words of the vocabulary, the fewest; undefined when a piece is not one. */
+function piecesOf(token: string): string[] | undefined {
+  const best: (string[] | undefined)[] = [[]];
+  for (let end = 1; end <= token.length; end++) {
+    for (let start = 0; start <= end - SHORTEST_PIECE; start++) {
+      const before = best[start];
+      const piece = token.slice(start, end);
+      if (before === undefined || !meanings.has(piece)) continue;
+      const known = best[end];
+      if (known === undefined || known.length > before.length + 1) best[end] = [...before, piece];
+    }
+  }
+  return best[token.length];
+}

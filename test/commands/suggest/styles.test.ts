@@ -1,0 +1,23 @@
+/**
+ * Cars whose names are written in the styles of several makers. Each `styles/*.yaml` has what a person who knows the
+ * car would accept of `styles/*.dbc`, and what must be asked; a line more is a wrong one, a line less was not found.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { suggestedFor } from './suggested.ts';
+
+const folder = fileURLToPath(new URL('styles/', import.meta.url));
+const styles = readdirSync(folder).filter((name) => name.endsWith('.dbc'));
+
+test('there are cars of several styles', () => {
+  expect(styles.length).toBeGreaterThanOrEqual(6);
+});
+
+test.each(styles)('the profile suggested for %s has these lines and questions, and no others', (name) => {
+  const { lines, questions } = suggestedFor([folder + name]);
+  const expected = parse(readFileSync(folder + name.replace('.dbc', '.yaml'), 'utf8'));
+  expect(lines).toEqual(expected.lines);
+  expect(questions).toEqual(expected.questions);
+});
