@@ -25,8 +25,9 @@ export function inspectCommand(): Command {
     .description(
       `Reads CAN logs and shows what they contain, for people who map a new car: for each bus and identifier how often \
 it comes, every how many milliseconds (the median), the jitter (half of the span of nine in ten of these times), the \
-payload length, and which bits change, as a mask in hexadecimal digits with a dot for four bits that never change. With \
---dbc, the names of messages. Several logs are taken together.
+payload length, and which bits change, as a mask in hexadecimal digits with a dot for four bits that never change. Counters and checksums (XOR, sums, CRC-8 0x1D and \
+0x2F, AUTOSAR E2E profiles) are found by trial, with their unknown constants, on a sample of the frames. With --dbc, \
+the names of messages. Several logs are taken together.
 
 Programs get NDJSON: {kind: "bus", …} for each bus and {kind: "identifier", …} for each identifier; docs/inspect.md \
 describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \

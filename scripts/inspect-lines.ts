@@ -45,8 +45,9 @@ function rowsOf(
   });
 }
 
-function typeOf({ type, minimum, maximum, items, anyOf, const: value }: Described): string {
-  if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
+function typeOf({ type, minimum, maximum, items, anyOf, enum: names, const: value }: Described): string {
+  if (names !== undefined) return 'name';
+  if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (value !== undefined) return `\`${String(value)}\``;
   if (type === 'array') return `list of ${typeOf(items ?? {})}`;
   if (minimum === undefined) return type ?? '';

@@ -5,6 +5,13 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const milliseconds = (description: string) => Type.Number({ minimum: 0, description: `${description}, ms` });
 const time = (description: string) => Type.Number({ description: `${description}, UTC milliseconds with fraction` });
 const hex = (description: string) => Type.String({ pattern: '^([0-9a-f]{2})*$', description });
+const byte = (description: string) => Type.Integer({ minimum: 0, maximum: 255, description });
+const unseen = <T extends Type.TSchema>(type: T) => Type.Union([type, Type.Null()]);
+const start = Type.Integer({
+  minimum: 0,
+  maximum: 511,
+  description: 'lowest bit, as in a DBC: byte × 8 + bit within the byte',
+});
 const bus = Type.String({ description: 'name of the bus in the log' });
 const id = Type.Integer({ minimum: 0, maximum: 0x1fff_ffff, description: 'identifier without flags' });
 const extended = Type.Boolean({ description: 'the identifier has 29 bits' });
@@ -53,6 +60,56 @@ export const identifierLine = Type.Object(
     }),
     changed: hex('mask of the bits that changed, in the order of the payload'),
     latest: hex('latest value of each byte'),
+    counters: Type.Array(
+      Type.Object(
+        {
+          start,
+          bits: Type.Integer({ minimum: 2, maximum: 8, description: 'width' }),
+          modulus: Type.Integer({
+            minimum: 4,
+            maximum: 256,
+            description: 'how many values it has before it is 0 again',
+          }),
+          frames: count('frames that were compared with the one before'),
+          right: count('of these, one more than the one before'),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'fields within one byte that count frames, found by trial' },
+    ),
+    checksum: Type.Optional(
+      Type.Object(
+        {
+          start,
+          bits: Type.Integer({ minimum: 4, maximum: 8, description: 'width, 4 or 8' }),
+          method: Type.Enum(['xor', 'sum', 'negated-sum', 'crc8-j1850', 'crc8-h2f'], {
+            description:
+              '`xor`, `sum`: of the other bytes (nibbles, if it has 4 bits) and the constant; `negated-sum`: the constant less the others; `crc8-j1850` (polynomial 0x1D), `crc8-h2f` (0x2F): start value and inversion 0xFF, over all bytes but its own',
+          }),
+          appended: Type.Integer({ minimum: 0, maximum: 1, description: 'zeros run through a CRC behind the payload' }),
+          constant: Type.Optional(byte('for a CRC exclusive-ored to it')),
+          constants: Type.Optional(
+            Type.Array(unseen(byte('')), {
+              description: 'one for each value of the counter, null for a value not seen',
+            }),
+          ),
+          profile: Type.Optional(
+            Type.String({
+              description: 'profiles of AUTOSAR E2E that have such a CRC and counter, `1 or 11` or `2 or 22`',
+            }),
+          ),
+          dataId: Type.Optional(
+            Type.Integer({ minimum: 0, maximum: 0xffff, description: 'Data ID, where its bytes come in turns' }),
+          ),
+          dataIds: Type.Optional(
+            Type.Array(unseen(byte('')), { description: 'Data IDs by counter value, null for a value not seen' }),
+          ),
+          frames: count('frames that were tried'),
+          right: count('of these, with this checksum'),
+        },
+        { additionalProperties: false, description: 'the checksum, found by trial' },
+      ),
+    ),
   },
   { additionalProperties: false, description: 'an identifier on a bus' },
 );

@@ -1,5 +1,5 @@
 /** What was seen of buses and identifiers, as lines for programs and for people. */
-import type { ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
+import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 import { counted } from '../../protocol/counted.ts';
 import type { BusLine, IdentifierLine } from './schema.ts';
@@ -35,6 +35,27 @@ export function identifierLineOf(bus: ObservedBus, observed: ObservedMessage, me
     lengths: Object.fromEntries(observed.lengths),
     changed: hex(observed.changed.subarray(0, longest)),
     latest: hex(observed.latest.subarray(0, longest)),
+    ...protectionOf(observed),
+  };
+}
+
+function protectionOf(observed: ObservedMessage): Pick<IdentifierLine, 'counters' | 'checksum'> {
+  const { counters, checksum } = observed.findProtection();
+  return {
+    counters: counters.map(({ field, ...counted }) => ({ start: field.start, bits: field.length, ...counted })),
+    ...(checksum === undefined ? {} : { checksum: checksumOf(checksum) }),
+  };
+}
+
+function checksumOf({ place, constants, profile, ...found }: FoundChecksum): NonNullable<IdentifierLine['checksum']> {
+  return {
+    start: place.byte * 8 + place.bit,
+    bits: place.length,
+    ...found,
+    ...(constants === undefined ? {} : { constants: constants.map((constant) => constant ?? null) }),
+    ...(profile === undefined ? {} : { profile: profile.names }),
+    ...(profile?.dataId === undefined ? {} : { dataId: profile.dataId }),
+    ...(profile?.dataIds === undefined ? {} : { dataIds: profile.dataIds.map((id) => id ?? null) }),
   };
 }
 
@@ -75,6 +96,8 @@ function rowOf(line: IdentifierLine): Row {
     ],
     details: [
       ...(message === undefined ? [] : [printable(message)]),
+      ...line.counters.map(counterText),
+      ...(line.checksum === undefined ? [] : [checksumText(line.checksum)]),
       ...(fdFrames === 0 ? [] : [fdFrames === frames ? 'FD' : `${counted(fdFrames, 'FD frame')}`]),
       ...(sizes.length < 3 ? [] : [`lengths ${sizes.join(' ')}`]),
       ...(remotes === 0 ? [] : [counted(remotes, 'remote frame')]),
@@ -104,6 +127,42 @@ function busPhrases({ name, frames, remotes, errors, messages, first, last }: Ob
     counted(messages.length, 'identifier'),
     `${((last - first) / 1000).toFixed(1)} s`,
   ];
+}
+
+function counterText({ start, bits, modulus, frames, right }: IdentifierLine['counters'][number]): string {
+  const steps = right === frames ? '' : `; ${right} of ${frames} steps`;
+  return `counter ${placeText(start, bits)} (0 to ${modulus - 1}${steps})`;
+}
+
+const methodNames: Readonly<Record<string, string>> = {
+  xor: 'XOR',
+  sum: 'sum',
+  'negated-sum': 'negated sum',
+  'crc8-j1850': 'CRC-8 0x1D',
+  'crc8-h2f': 'CRC-8 0x2F',
+};
+
+function checksumText(checksum: NonNullable<IdentifierLine['checksum']>): string {
+  const { method, start, bits, constant, profile, dataId, dataIds, frames, right } = checksum;
+  const facts = [
+    ...(profile === undefined ? [] : [`AUTOSAR E2E profile ${profile}`]),
+    ...(constant === undefined ? [] : [`constant ${hexByte(constant)}`]),
+    ...(dataId === undefined ? [] : [`Data ID ${hexByte(dataId >>> 8)}${hexByte(dataId & 0xff)}`]),
+    ...(dataIds === undefined ? [] : [`Data IDs ${dataIds.map((id) => (id === null ? '?' : hexByte(id))).join(' ')}`]),
+    ...(constant !== undefined || dataId !== undefined || dataIds !== undefined ? [] : ['a constant by counter value']),
+    right === frames ? `${frames} frames` : `${right} of ${frames} frames`,
+  ];
+  return `${methodNames[method]} ${placeText(start, bits)} (${facts.join('; ')})`;
+}
+
+/** Bytes are counted from 0, bits of a byte from its least significant. */
+function placeText(start: number, bits: number): string {
+  const first = start & 7;
+  return bits === 8 ? `byte ${start >>> 3}` : `byte ${start >>> 3} bits ${first}-${first + bits - 1}`;
+}
+
+function hexByte(value: number): string {
+  return value.toString(16).toUpperCase().padStart(2, '0');
 }
 
 /** Milliseconds with some four digits. */

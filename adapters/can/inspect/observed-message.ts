@@ -1,5 +1,8 @@
 import { FD, type FrameBatch } from '../../../agent/ports.ts';
+import { type FoundChecksum, findChecksum, isWithin } from './checksums.ts';
+import { type FoundCounter, findCounters } from './counters.ts';
 import { Intervals } from './intervals.ts';
+import { PayloadSample } from './payload-sample.ts';
 
 /** Payload bytes of the longest CAN FD frame (ISO 11898-1). */
 const LONGEST = 64;
@@ -21,6 +24,7 @@ export class ObservedMessage {
   first = Number.NaN;
   last = Number.NaN;
   readonly intervals: Intervals = new Intervals();
+  readonly sample: PayloadSample = new PayloadSample();
   /** Bytes that were seen: the length of the longest payload. */
   longest = 0;
   /** The latest value of each byte. */
@@ -42,6 +46,20 @@ export class ObservedMessage {
   /** Number of data frames by payload length in bytes, shortest first. */
   get lengths(): ReadonlyMap<number, number> {
     return new Map([...this.#lengths.entries()].filter(([, count]) => count > 0));
+  }
+
+  /** The payload length of most data frames; -1 without any. */
+  get commonestLength(): number {
+    return this.frames === 0 ? -1 : this.#lengths.indexOf(Math.max(...this.#lengths));
+  }
+
+  /** What counts and what protects the frames of the commonest length, found by trial on a bounded sample of them. */
+  findProtection(): { readonly counters: readonly FoundCounter[]; readonly checksum: FoundChecksum | undefined } {
+    const length = this.commonestLength;
+    const counters = findCounters(this.sample.runs(length));
+    const checksum = findChecksum(this.sample.frames(length), counters);
+    if (checksum === undefined) return { counters, checksum };
+    return { counters: counters.filter((counter) => !isWithin(counter, checksum.place)), checksum };
   }
 
   /** Number of bits that changed. */
@@ -72,10 +90,11 @@ export class ObservedMessage {
     this.#previousAt = time;
     if (bytes > this.longest) this.#lengthen(bytes, data, offset[i]!);
     this.#lengths[bytes]!++;
-    if (this.#compare(data, offset[i]!, bytes, time) || bytes !== this.#previousLength) {
-      if (this.#previousLength >= 0) this.changes++;
-      this.#previousLength = bytes;
-    }
+    const differs = this.#compare(data, offset[i]!, bytes, time) || bytes !== this.#previousLength;
+    this.sample.offer(this.frames - 1, data, offset[i]!, bytes, differs);
+    if (!differs) return;
+    if (this.#previousLength >= 0) this.changes++;
+    this.#previousLength = bytes;
   }
 
   #compare(data: Uint8Array, from: number, bytes: number, time: number): boolean {

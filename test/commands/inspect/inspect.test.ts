@@ -6,6 +6,7 @@ import { ERROR, EXTENDED, FD, REMOTE } from '../../../agent/ports.ts';
 import * as schemas from '../../../commands/inspect/schema.ts';
 import { identifierLineOf, trafficText } from '../../../commands/inspect/traffic-lines.ts';
 import { type TestFrame, trafficOf } from '../../adapters/can/inspect/frames.ts';
+import { send } from '../../adapters/can/inspect/protect.ts';
 import { vigie } from '../../rig/bench.ts';
 import { smallCar } from '../small-car.ts';
 
@@ -105,6 +106,20 @@ describe('the table of identifiers', () => {
       expect(text).toContain(words);
     }
     expect(text).toContain('powertrain: 1,002 data frames, 1 remote frame, 1 error frame, 3 identifiers, 10.0 s');
+  });
+
+  test('says what counts and what protects, by byte and bit', () => {
+    const protectedFrames = Array.from({ length: 400 }, (_, i) => {
+      const data = Uint8Array.of(0, 0x50, i & 0xff, (i * 7) & 0xff, (i * i) & 0xff, 0, 0, 0);
+      send(data, { method: 'e2e-profile-1', dataId: 0x123, mode: 'alternating' }, i);
+      return { at: i * 10, id: 0x123, data };
+    });
+    const { buses } = trafficOf(protectedFrames);
+    const line = identifierLineOf(buses[0]!, buses[0]!.messages[0]!);
+    expect(Value.Check(schemas.identifierLine, line)).toBe(true);
+    const text = trafficText(trafficOf(protectedFrames), [line], Number.POSITIVE_INFINITY).join('\n');
+    expect(text).toContain('counter byte 1 bits 0-3 (0 to 14)');
+    expect(text).toContain('CRC-8 0x1D byte 0 (AUTOSAR E2E profile 1 or 11; Data ID 0123; 400 frames)');
   });
 
   test('has the same words at any width', () => {

@@ -1,0 +1,69 @@
+/**
+ * What is left of a checksum when everything it may be made of is taken away. If the checksum is made that way, the
+ * rest is the same in all frames: the constant that start value, Data ID and final inversion add up to.
+ */
+import { crc8H2f, crc8J1850 } from '../dbc/crc8.ts';
+
+export type Method = 'xor' | 'sum' | 'negated-sum' | 'crc8-j1850' | 'crc8-h2f';
+
+/** A way to make a checksum. */
+export interface Algorithm {
+  readonly method: Method;
+  /** Bytes run through a CRC behind the payload, such as a Data ID. */
+  readonly appended: 0 | 1;
+}
+
+/** Where a checksum may be: a whole byte, or four bits of one. */
+export interface Place {
+  readonly byte: number;
+  /** Lowest bit within the byte: 0, or 4 of an upper nibble. */
+  readonly bit: number;
+  readonly length: 8 | 4;
+}
+
+export function checksumAt(payload: Uint8Array, { byte, bit, length }: Place): number {
+  return (payload[byte]! >>> bit) & (2 ** length - 1);
+}
+
+/**
+ * Sums add up bytes for a checksum of a byte, and nibbles for one of a nibble. A CRC runs over all bytes but its own in
+ * their order. It is linear: start value, bytes before or behind the payload (the Data ID of AUTOSAR E2E profiles) and
+ * inversion all together exclusive-or one constant to the CRC over the payload, behind it a zero for each such byte.
+ */
+export function residual(payload: Uint8Array, place: Place, { method, appended }: Algorithm): number {
+  const mask = 2 ** place.length - 1;
+  const checksum = checksumAt(payload, place);
+  switch (method) {
+    case 'xor':
+      return exclusiveOr(payload, place.length);
+    case 'sum':
+      return (checksum - (total(payload, place.length) - checksum)) & mask;
+    case 'negated-sum':
+      return total(payload, place.length) & mask;
+    case 'crc8-j1850':
+      return checksum ^ crcOf(payload, place.byte, appended, crc8J1850);
+    case 'crc8-h2f':
+      return checksum ^ crcOf(payload, place.byte, appended, crc8H2f);
+  }
+}
+
+const nothing: readonly number[] = [];
+const zero: readonly number[] = [0];
+
+/** Over all bytes but one, with the start value and the inversion of the CRC by itself. */
+function crcOf(payload: Uint8Array, but: number, appended: 0 | 1, crc: typeof crc8J1850): number {
+  const before = crc(payload.subarray(0, but), 0xff, 0);
+  return crc(appended === 0 ? nothing : zero, crc(payload.subarray(but + 1), before, 0));
+}
+
+function exclusiveOr(payload: Uint8Array, length: 8 | 4): number {
+  let all = 0;
+  for (const byte of payload) all ^= byte;
+  return length === 8 ? all : (all >>> 4) ^ (all & 15);
+}
+
+function total(payload: Uint8Array, length: 8 | 4): number {
+  let sum = 0;
+  for (const byte of payload) sum += length === 8 ? byte : (byte >>> 4) + (byte & 15);
+  return sum;
+}
