@@ -2,8 +2,9 @@
  * What is due at a wall-clock time, in the calendar of a time zone. It has no timer: it is asked. Each occurrence comes
  * out once, however often the clock steps and the agent restarts, and also when nobody asked at its moment.
  */
+
+import { DAY, weekdayOf } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { DAY, weekdayOf } from '../protocol/schema/monitor/civil.ts';
 import { zoneOf } from './monitors/calendar.ts';
 
 /** When something is due. */

@@ -1,6 +1,7 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DAY } from '../protocol/calendar.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -194,7 +195,7 @@ export function readSecret(file: string): string {
 
 /** Commands of the unit's own interface are valid for two minutes. */
 const SHORTEST_VALIDITY = 120_000;
-const LONGEST_VALIDITY = 30 * 86_400_000;
+const LONGEST_VALIDITY = 30 * DAY;
 
 function readCommands(
   { commands }: ConfigurationInput,

@@ -6,6 +6,7 @@
 
 import type { TProperties, TSchema, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
+import { DAY } from '../protocol/calendar.ts';
 
 /** Member names that become keys of objects and parts of topics. */
 export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
@@ -50,7 +51,7 @@ export function duration(description: string): TUnsafe<number | string> {
   return Type.Unsafe({
     type: ['integer', 'string'],
     minimum: 1,
-    maximum: 86_400_000 * 3650,
+    maximum: DAY * 3650,
     pattern: '^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$',
     description,
     'x-expected': 'a time such as 250ms, 5s, 2m, 1h or 1d, or a whole number of milliseconds, and more than 0',

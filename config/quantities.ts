@@ -1,6 +1,8 @@
 /** Times and sizes as people write them. The schemas admit only what these read. */
 
-const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+import { DAY } from '../protocol/calendar.ts';
+
+const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY };
 
 const bytes: Readonly<Record<string, number>> = {
   B: 1,

@@ -7,13 +7,14 @@
  *
  * The hours of another run do not count: nothing tells whether the clock was set between the two.
  */
+import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { ClockState, Machine } from './discipline.ts';
 
 /** Sources agree, and a time holds, within this. ms */
 const TOLERANCE = 60_000;
 /** Milliseconds of running. */
-const HOLD = 86_400_000;
+const HOLD = DAY;
 
 interface KnownTime {
   /** UTC milliseconds. */

@@ -21,6 +21,7 @@
  *
  * Wall time never runs back but by a step of more than 1 s, ours or the system's while it is free.
  */
+import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { Agreement } from './agreement.ts';
 
@@ -46,7 +47,7 @@ export interface DisciplineOptions {
 }
 
 /** The weeks of the GPS are told modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). ms */
-const ERA = 1024 * 7 * 86_400_000;
+const ERA = 1024 * 7 * DAY;
 /** Differences up to this are slewed, larger ones stepped. ms */
 const SMALL = 1_000;
 const DEAD_BAND = 100;
@@ -57,7 +58,7 @@ const DRIFT = 50e-6;
 /** What waking up adds: the clock that runs in sleep may count whole seconds. ms */
 const WAKING = 2_000;
 const FRESH = 60_000;
-const HOLDOVER = 86_400_000;
+const HOLDOVER = DAY;
 /** Fixes, and the milliseconds they span. */
 const ACQUIRE = { fixes: 5, span: 4_000 };
 const OVERRULE = { fixes: 60, span: 60_000 };

@@ -3,10 +3,10 @@
  * carry the time of the epoch; a sentence with another time begins the next. VTG and GSA have no time: they belong to
  * the epoch that is being told. Of what several sentences say the last counts.
  */
+import { DAY } from '../../protocol/calendar.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { dateOf, degreesOf, FieldFault, midnight, numberOf, type Sentence, timeOf } from './sentence.ts';
 
-const day = 86_400_000;
 /** Times that differ by less are one: some sentences of a receiver carry more digits than others. */
 const sameMoment = 10;
 /** km/h */
@@ -241,9 +241,9 @@ export class EpochMerger {
     if (date !== undefined) return date + time;
     const { anchor } = this;
     if (anchor === undefined) return undefined;
-    const at = Math.floor(anchor / day) * day + time;
-    if (at - anchor > day / 2) return at - day;
-    return anchor - at > day / 2 ? at + day : at;
+    const at = Math.floor(anchor / DAY) * DAY + time;
+    if (at - anchor > DAY / 2) return at - DAY;
+    return anchor - at > DAY / 2 ? at + DAY : at;
   }
 }
 

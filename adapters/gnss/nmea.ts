@@ -2,6 +2,7 @@
  * Fixes out of what a receiver sends: NMEA 0183, SiRF binary, UBX. A moment that it tells in sentences and in UBX is one
  * fix, that of UBX: it says more exactly whether the position is valid.
  */
+import { DAY } from '../../protocol/calendar.ts';
 import { EpochMerger } from './epoch.ts';
 import type { Fix } from './fix.ts';
 import { FramedParser } from './framed-parser.ts';
@@ -22,7 +23,6 @@ export interface NmeaOptions {
 
 /** Header of gpsd's test logs: the day of the recording. */
 const recorded = /^#\s*Date\s*[:=]\s*(\d{4}-\d\d-\d\d)/;
-const day = 86_400_000;
 /** Sentences may have two digits of a second, UBX has nanoseconds. ms */
 const sameMoment = 10;
 /** Sentences this far behind UBX are of another time: the receiver was started again. ms */
@@ -75,7 +75,7 @@ export class NmeaParser extends FramedParser {
 
   private comment(text: string): void {
     const at = Date.parse(recorded.exec(text)?.[1] ?? '');
-    if (!Number.isNaN(at)) this.latest = at + 2 * day;
+    if (!Number.isNaN(at)) this.latest = at + 2 * DAY;
   }
 
   private sirf(payload: Uint8Array): void {

@@ -3,6 +3,8 @@
  * exclusive or of the characters between `$` and `*`. The checksum is optional in older versions of the standard.
  */
 
+import { midnight as beginningOf } from '../../protocol/calendar.ts';
+
 export interface Sentence {
   /** GP, GL, GA, GB, BD, GQ, QZ, GI, GN, or whatever else says of itself that it is a talker. */
   readonly talker: string;
@@ -84,11 +86,7 @@ export function dateOf(field: string | undefined): number | undefined {
 
 /** UTC milliseconds; undefined when there is no such day. */
 export function midnight(year: number, month: number, day: number): number | undefined {
-  const at = Date.UTC(year, month - 1, day);
-  const date = new Date(at);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1980 && year < 10_000
-    ? at
-    : undefined;
+  return year >= 1980 && year < 10_000 ? beginningOf(year, month, day) : undefined;
 }
 
 /**

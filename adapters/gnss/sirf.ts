@@ -7,6 +7,7 @@
  *
  * Big-endian. It has no height above mean sea level. The week counts modulo 1024, and time is GPS time.
  */
+import { DAY } from '../../protocol/calendar.ts';
 import { groundFix, isNearSurface } from './earth-centred.ts';
 import type { Fix } from './fix.ts';
 
@@ -14,7 +15,7 @@ const measuredNavigation = 2;
 const shortest = 41;
 /** 1980-01-06, UTC milliseconds. */
 const gpsEpoch = 315_964_800_000;
-const week = 7 * 86_400_000;
+const week = 7 * DAY;
 const rollover = 1024;
 /**
  * Seconds that GPS time is ahead of UTC since 2017-01-01 (IERS Bulletin C 52). The message does not tell; times of

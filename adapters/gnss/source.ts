@@ -1,4 +1,5 @@
 /** A receiver, or gpsd, that is listened to while it speaks. */
+
 import { KeptLine } from '../../agent/line-keeper.ts';
 import type {
   Clock,
@@ -10,6 +11,7 @@ import type {
   WantedSignal,
 } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/rest.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import type { Fix, FixParser } from './fix.ts';
 import { GpsdParser } from './gpsd.ts';
 import { NmeaParser } from './nmea.ts';
@@ -50,7 +52,7 @@ const PAUSE = 150;
 /** A fix whose time is this close to the clock's counts at its own time, else when it came. ms */
 const CREDIBLE = 2_000;
 /** The weeks of the GPS are told modulo 1024 (IS-GPS-200, 20.3.3.3.1.1): a receiver speaks in the first after `earliest`. */
-const ERA = 1024 * 7 * 86_400_000;
+const ERA = 1024 * 7 * DAY;
 
 /** gpsd_json(5). */
 const watch = new TextEncoder().encode('?WATCH={"enable":true,"json":true};\n');
@@ -219,5 +221,5 @@ const garbled = 'what comes is nothing that a receiver says; is the speed of the
 function parserOf({ format, name, earliest }: GnssSourceOptions): FixParser {
   return format === 'gpsd'
     ? new GpsdParser({ file: name })
-    : new NmeaParser({ file: name, latest: earliest + ERA - 86_400_000 });
+    : new NmeaParser({ file: name, latest: earliest + ERA - DAY });
 }

@@ -3,13 +3,15 @@
  * carried out once and answered alike, for 24 h and as far as memory allows. Beyond that, and after a restart, what they
  * made is recognised by its id: see {@link ./resources/ids.ts}.
  */
+
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../agent/ports.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Answer, Call, Once } from './call.ts';
 
 /** ms. */
-const KEPT = 86_400_000;
+const KEPT = DAY;
 const MOST = 1_000;
 
 /** How a request with this key is recognised. */

@@ -1,5 +1,7 @@
 /** How often a caller may ask: so many requests in the last 24 h and so many in the last second (interface §6). */
+
 import type { Clock } from '../../agent/ports.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import { TooManyRequests } from './access/failures.ts';
 
 export interface Rates {
@@ -9,7 +11,6 @@ export interface Rates {
   readonly second: number;
 }
 
-const DAY = 86_400_000;
 const SECOND = 1_000;
 /** A window is counted in slices: a request is counted until its whole slice has left, so at most a slice too long. */
 const SLICES = { day: 96, second: 10 };

@@ -1,7 +1,9 @@
 /** What is trusted and shown in TLS, renewed while the agent runs. */
+
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Log } from '../../agent/ports.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { asBuffer } from './bytes.ts';
 
@@ -27,7 +29,7 @@ type Part = (typeof parts)[number];
 export type TlsSource = TlsFiles | (() => TlsFiles);
 
 /** Before the vehicle's certificate expires it is spoken of for so long, ms. */
-const NOTICE = 30 * 86_400_000;
+const NOTICE = 30 * DAY;
 
 /** Reads the source at each connection; what cannot be used leaves what was used before, at first nothing. */
 export class Credentials {

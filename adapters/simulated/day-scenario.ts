@@ -1,10 +1,10 @@
+import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Setting, Step } from './day.ts';
 import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
 
-const DAY = 86_400_000;
 /** Way before a bend on which the driver indicates, m. */
 const INDICATED = 40;
 

@@ -1,3 +1,4 @@
+import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
 /** What the car keeps over a restart; plain JSON. */
@@ -52,7 +53,7 @@ export function newCar(seed: number): CarState {
 
 /** Numbers of the state with what they may be, both ends included. */
 const ranges = {
-  elapsed: [0, 86_400_000],
+  elapsed: [0, DAY],
   odometer: [0, 2e9],
   charge: [0, 20_000],
   fuel: [0, 100],

@@ -1,5 +1,7 @@
 /** How long records of the car are kept. */
 
+import { DAY } from '../../protocol/calendar.ts';
+
 /** Retention of one collection: what is older goes, and the oldest when they take more. */
 export interface RecordRule {
   /** Days of 24 hours, by the record's own time. */
@@ -31,8 +33,6 @@ export function isSeries(collection: string): boolean {
   return collection in seriesRules;
 }
 
-const day = 86_400_000;
-
 /** 2020-01-01: a clock that says less was never set, and nobody knows how old a record is that has its time. */
 export const firstTime: number = Date.UTC(2020, 0, 1);
 
@@ -41,5 +41,5 @@ export const firstTime: number = Date.UTC(2020, 0, 1);
  * time is sure.
  */
 export function horizon(rule: RecordRule, now: number | undefined): number {
-  return now === undefined ? Number.NEGATIVE_INFINITY : now - rule.days * day;
+  return now === undefined ? Number.NEGATIVE_INFINITY : now - rule.days * DAY;
 }

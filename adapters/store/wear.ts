@@ -3,8 +3,9 @@
  * file system writes for itself is not counted.
  */
 
+import { DAY } from '../../protocol/calendar.ts';
+
 const page = 4096;
-const dayLength = 86_400_000;
 
 export class Wear {
   /** Bytes a day that the medium is meant to take. */
@@ -59,7 +60,7 @@ export class Wear {
   #look(): void {
     const now = this.#now();
     if (now === undefined) return;
-    const day = Math.max(0, Math.floor(now / dayLength));
+    const day = Math.max(0, Math.floor(now / DAY));
     if (day === this.#day) return;
     this.#day = day;
     this.#today = 0;

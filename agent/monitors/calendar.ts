@@ -1,5 +1,5 @@
 /** Times of day in a zone of the IANA data base, and the intervals of time triggers on the line of time. */
-import { DAY, daysOf, weekdayOf, weekOf } from '../../protocol/schema/monitor/civil.ts';
+import { DAY, weekdayOf, weekOf } from '../../protocol/calendar.ts';
 import type { Interval, Schedule } from '../../protocol/schema/monitor/schedule.ts';
 
 /** Clocks change on the quarter of an hour of UTC only. */
@@ -39,7 +39,7 @@ export class Zone {
     const fields: Record<string, number> = {};
     for (const { type, value } of this.#format.formatToParts(moment)) fields[type] = Number(value);
     const { year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0 } = fields;
-    const offset = daysOf({ year, month, day }) * DAY + ((hour * 60 + minute) * 60 + second) * 1000 - moment;
+    const offset = Date.UTC(year, month - 1, day, hour, minute, second) - moment;
     if (this.#offsets.size >= REMEMBERED) this.#offsets.clear();
     this.#offsets.set(quarter, offset);
     return offset;

@@ -1,4 +1,4 @@
-import { instantOf } from '../../protocol/schema/monitor/civil.ts';
+import { instantOf } from '../../protocol/calendar.ts';
 import { readBody } from './body.ts';
 import type { RemoteKind } from './kind.ts';
 

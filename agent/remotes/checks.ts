@@ -1,11 +1,13 @@
 /** What is asked of the car as a whole before a command, whatever it is to do. */
+
+import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
 import type { Parts, RemoteKind } from './kind.ts';
 import type { Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
-import { BURST, DAY, type Limits, MONTH } from './power.ts';
+import { BURST, type Limits, MONTH } from './power.ts';
 import type { Thefts } from './tracking.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;

@@ -1,4 +1,6 @@
 /** Whether the car's buses are awake, and how to wake them. */
+import { DAY } from '../../protocol/calendar.ts';
+
 export interface Power {
   /** Also the buses that `actions` need: one may sleep while another talks. */
   awake(actions?: readonly string[]): boolean;
@@ -33,11 +35,9 @@ export interface Limits {
 }
 
 /** A sliding month, ms. */
-export const MONTH = 30 * 86_400_000;
+export const MONTH = 30 * DAY;
 /** What counts as a short time, ms. */
 export const BURST = 10_000;
-/** ms */
-export const DAY = 86_400_000;
 
 export const defaultLimits: Limits = {
   wakeUps: 100,

@@ -1,3 +1,4 @@
+import { DAY } from '../../protocol/calendar.ts';
 import type { CommandBodyKind, OpenedCommand } from '../../protocol/command.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
@@ -20,7 +21,7 @@ import { Execution } from './execution.ts';
 import type { Parts, RemoteKind } from './kind.ts';
 import type { ActionRecord, Ledger } from './ledger.ts';
 import { groupsOf, type Plan, type Refusal } from './plan.ts';
-import { alwaysAwake, DAY, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
+import { alwaysAwake, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
 import { type Errand, Programs } from './programs.ts';
 import { type Progress, Reports } from './reports.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';

@@ -1,8 +1,9 @@
 /** What people can ask of a car, in their words, and the body that it comes to. */
+
+import { instantOf } from '../../protocol/calendar.ts';
 import type { CommandBodyKind } from '../../protocol/command.ts';
 import { formatDuration } from '../../protocol/duration.ts';
 import type { VigieError } from '../../protocol/errors.ts';
-import { instantOf } from '../../protocol/schema/monitor/civil.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { bodyFault } from '../../protocol/schema/remote/rules.ts';
 import { orderUsages } from './orders.ts';

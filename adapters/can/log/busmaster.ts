@@ -11,13 +11,13 @@
  * digits, of 1 ms when it has 3. System mode: time of the day of the header's date; absolute mode: since that date;
  * relative mode: since the line before. Without a date times count from 0. Channel n is `can(n-1)`.
  */
+
 import { FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { DAY } from '../../../protocol/calendar.ts';
 import { utc } from './dates.ts';
 import { Fields } from './fields.ts';
 import { busError, identifier, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
-
-const day = 86_400_000;
 
 export class BusmasterLines implements LineParser {
   private readonly recording: Recording;
@@ -108,7 +108,7 @@ export class BusmasterLines implements LineParser {
       return this.start + this.elapsed;
     }
     // Half a day back is midnight passed; less is a frame out of order.
-    if (time < this.before - day / 2) this.midnight += day;
+    if (time < this.before - DAY / 2) this.midnight += DAY;
     this.before = time;
     return this.midnight + time;
   }

@@ -3,17 +3,18 @@
  * gives the same times everywhere.
  */
 
+import { DAY, midnight } from '../../../protocol/calendar.ts';
+
 /** UTC milliseconds of a calendar date; NaN when there is no such date. */
 export function utc(year: number, month: number, day: number, hour = 0, minute = 0, second = 0): number {
-  const at = Date.UTC(year, month - 1, day, hour, minute, second);
-  const date = new Date(at);
-  const same = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return same && hour < 24 && minute < 60 && second < 60 && year >= 1970 ? at : Number.NaN;
+  const at = midnight(year, month, day);
+  if (at === undefined || !(hour < 24 && minute < 60 && second < 60) || year < 1970) return Number.NaN;
+  return at + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
 /** Milliseconds of an OLE automation date: days since 1899-12-30; to the microsecond, which is what it resolves. */
 export function oleDate(days: number): number {
-  return Math.round((days - 25_569) * 86_400_000_000) / 1000;
+  return Math.round((days - 25_569) * DAY * 1000) / 1000;
 }
 
 /** Beginnings of month names without accents: English, German, French, Italian, Spanish, Portuguese. */

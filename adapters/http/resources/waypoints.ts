@@ -1,4 +1,5 @@
 /** Where the car was. */
+import { DAY } from '../../../protocol/calendar.ts';
 import { waypointJson } from '../../../protocol/interface/json/position.ts';
 import type { Waypoint, WaypointMessage } from '../../../protocol/schema/waypoint.ts';
 import type { Answer } from '../call.ts';
@@ -9,7 +10,7 @@ import { simplified } from './simplify.ts';
 import { tripAskedFor } from './trips.ts';
 
 /** Points travel together for a minute unless the configuration says otherwise; no piece of the way is longer, ms. */
-const PIECE = 86_400_000;
+const PIECE = DAY;
 
 interface Point extends Place {
   readonly point: Waypoint;

@@ -3,6 +3,8 @@
  * its end: when the clock steps back during a trip, `lead` is by how much trip time is ahead of the clock from then on.
  * While the car is parked trip time waits at the end of the last trip until the clock has caught up.
  */
+import { DAY } from '../../../protocol/calendar.ts';
+
 export interface Timeline {
   /** Trip time of the last event; null before the first. */
   last: number | null;
@@ -14,7 +16,6 @@ export interface Timeline {
 /** Readings of several sources may come out of order by this much, ms. */
 const DISORDER = 10_000;
 /** A clock that steps back further was wrong before: what it said is corrected, not kept. ms */
-const DAY = 86_400_000;
 
 /**
  * Takes the moment of an event, UTC milliseconds. `held`: a trip is open or about to open. `shift` is by how much all

@@ -1,5 +1,5 @@
 /** The parameter `timestamps`: which moments are asked for. Interface 3.19.2 and 4.17.2 `timestamps`. */
-import { DAY, instantOf } from '../../schema/monitor/civil.ts';
+import { DAY, instantOf } from '../../calendar.ts';
 import { malformed } from '../../schema/monitor/input.ts';
 import { after, type CalendarDuration, calendarDuration } from './calendar-duration.ts';
 

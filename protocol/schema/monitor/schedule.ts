@@ -1,5 +1,5 @@
 /** When a time trigger holds: interface 3.19.2 TimeTrigger, TimeTriggerEntry. docs/monitors.md, "Times". */
-import { DAY, instantOf } from './civil.ts';
+import { DAY, instantOf } from '../../calendar.ts';
 import { type Member, malformed, unknown } from './input.ts';
 
 export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;

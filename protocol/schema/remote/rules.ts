@@ -1,5 +1,5 @@
 /** What the members of a body must be together: the rules of the interface that no schema of members can say. */
-import { instantOf } from '../monitor/civil.ts';
+import { instantOf } from '../../calendar.ts';
 import type { RemoteCharging } from './charging.ts';
 import type { RemotePreconditioning } from './preconditioning.ts';
 import { type RemoteChargeProgram, type RemotePreconditioningProgram, secondsOfDay } from './program.ts';

@@ -1,0 +1,60 @@
+/** The calendar of UTC: dates, days since 1970-01-01, weeks and the moments that texts name. */
+
+/** ms */
+export const DAY = 86_400_000;
+
+/** The moment at which a date begins, UTC ms; undefined when the calendar has no such date. Months are 1 to 12. */
+export function midnight(year: number, month: number, day: number): number | undefined {
+  const date = new Date(0);
+  // Date.UTC takes the years 0 to 99 for those of the last century.
+  const at = date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? at : undefined;
+}
+
+/**
+ * The moment so many months after `at`, UTC ms. A day that its month lacks is the last of that month: a month after 31
+ * January is the end of February.
+ */
+export function monthsAfter(at: number, months: number): number {
+  const date = new Date(at);
+  const end = new Date(0);
+  // The last day of the month, as day 0 of the next.
+  const last = end.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 0);
+  const missing = Math.max(0, end.getUTCDate() - date.getUTCDate());
+  return last - missing * DAY + (at - Math.floor(at / DAY) * DAY);
+}
+
+/** Day of the week, 0 for Monday. 1970-01-01 was a Thursday. */
+export function weekdayOf(days: number): number {
+  return (((days + 3) % 7) + 7) % 7;
+}
+
+/** Week of the year, 1 to 53: the week belongs to the year that has its Thursday. ISO 8601-1:2019 §3.1.1.23. */
+export function weekOf(days: number): number {
+  const thursday = days - weekdayOf(days) + 3;
+  const first = midnight(new Date(thursday * DAY).getUTCFullYear(), 1, 1) as number;
+  return Math.floor((thursday - first / DAY) / 7) + 1;
+}
+
+/** UTC milliseconds of an RFC 3339 date-time; undefined when it is none. A leap second is the second after it. */
+export function instantOf(text: string): number | undefined {
+  const found = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/.exec(
+    text,
+  );
+  if (found === null) return undefined;
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const [, , , , , , , fraction = '', sign = '+', offsetHour = '0', offsetMinute = '0'] = found;
+  const date = midnight(year, month, day);
+  if (date === undefined) return undefined;
+  if (hour > 23 || minute > 59 || second > 60 || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined;
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === '-' ? -60_000 : 60_000);
+  const time = ((hour * 60 + minute) * 60 + second) * 1000 + Math.round(Number(`0${fraction}`) * 1000);
+  return date + time - offset;
+}
