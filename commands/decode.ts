@@ -6,8 +6,9 @@ import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
-import { decodeFixes, isFixLog } from './decode-fixes.ts';
+import { decodeFixes } from './decode-fixes.ts';
 import { decodeObd } from './decode-obd.ts';
+import { isFixLog } from './fix-logs.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 

@@ -14,11 +14,13 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { deflate } from './deflate.ts';
 import { makeDirectory } from './directory.ts';
+import { isFixLog } from './fix-logs.ts';
 import { passing } from './keeping.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
+import { replayFixes } from './replay-fixes.ts';
 import { vinOf } from './rig.ts';
 import { decoderFor, loadVehicle, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
@@ -43,7 +45,7 @@ export function replayCommand(): Command {
   return new Command('replay')
     .summary('a recorded log through the agent: what the car would have published')
     .description(
-      `Plays CAN logs through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A \
+      `Plays CAN logs, and recordings of receivers (NMEA 0183, UBX, gpsd), through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A \
 line per message: {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
     )
     .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip); - reads standard input')
@@ -116,11 +118,35 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const started = new SystemClock();
   const from = started.monotonic();
   let frames = 0;
+  let fixes = 0;
   let first = true;
   let last = 0;
   const heard: (readonly string[])[] = [];
+  const begin = (at: number): void => {
+    if (!first) return;
+    first = false;
+    clock.advanceTo(at);
+    agent.start();
+    agent.up();
+  };
   try {
     for (const path of logs) {
+      if (options.columns === undefined && (await isFixLog(path))) {
+        const pace = pauses(options.speed, started);
+        const play = {
+          agent,
+          clock,
+          advance: async (at: number) => {
+            begin(at);
+            await pace(at);
+            clock.advanceTo(at);
+            last = Math.max(last, at);
+          },
+          played: () => output.flush(),
+        };
+        fixes += await replayFixes(path, play, options.cbor === undefined);
+        continue;
+      }
       const log = await openLog(path, {
         ...(bus === undefined ? {} : { bus }),
         ...(options.columns === undefined ? {} : { columns: options.columns }),
@@ -132,12 +158,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       const pace = pauses(options.speed, started);
       try {
         for await (const batch of log.batches()) {
-          if (first && batch.count > 0) {
-            first = false;
-            clock.advanceTo(batch.at[0] as number);
-            agent.start();
-            agent.up();
-          }
+          if (batch.count > 0) begin(batch.at[0] as number);
           for (const part of parts(batch, clock)) {
             await pace(part.at[part.count - 1] as number);
             intake(part);
@@ -167,13 +188,16 @@ async function replay(logs: string[], options: Options): Promise<void> {
     output.close();
     copy?.close();
   }
+  if (fixes > 0 && agent.readings === 0) {
+    process.stderr.write('no fix carried a signal of the profile: has it a bus with `gnss: true`?\n');
+  }
   if (frames > 0 && agent.readings === 0) {
     process.stderr.write(`no frame carried a signal of the profile: ${unheard(vehicle, heard.flat())}\n`);
   }
   const seconds = (started.monotonic() - from) / 1000;
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
   process.stderr.write(
-    `${counted(frames, 'frame')} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
+    `${counted(frames, 'frame')}${fixes === 0 ? '' : `, ${counted(fixes, 'fix', 'fixes')}`} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
       `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused}\n`,
   );
 }

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeMessage, encodeMessage } from '../../protocol/cbor/message.ts';
+import { zip } from '../adapters/can/log/zip-writer.ts';
+import { told } from '../adapters/gnss/sentences.ts';
+import { pvt } from '../adapters/gnss/ubx-writer.ts';
 import { readItem } from '../protocol/cddl/items.ts';
 import { matchCddl } from '../protocol/cddl/matcher.ts';
 import { program, vigie } from '../rig/bench.ts';
@@ -60,6 +63,40 @@ describe('replay', () => {
     expect(doors).toEqual(expect.arrayContaining(['Closed', 'Open']));
     const seqs = statuses.map(({ seq }) => seq);
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+  });
+
+  test('plays recordings of receivers, packed too, and says which fixes have no time', async () => {
+    const start = Date.UTC(2024, 0, 1, 12);
+    const ubx = Array.from({ length: 60 }, (_, i) => {
+      const place = { latitude: 48 + i / 10_000, longitude: 11, altitude: 500, speed: 40, heading: 0 };
+      return pvt({ t: start + i * 1_000, ...place, fix: '3D' }, i < 3 ? { valid: 0 } : {});
+    });
+    const nmea = Array.from({ length: 30 }, (_, i) => {
+      return told(`GPRMC,1201${String(i).padStart(2, '0')},A,4830.000,N,01100.000,E,010.0,000.0,010124,,`);
+    });
+    const entries = [
+      { name: '1.ubx', data: Buffer.concat(ubx) },
+      { name: '2.nmea', data: Buffer.from(nmea.join('')) },
+    ];
+    const file = join(car.folder, 'drive.zip');
+    writeFileSync(file, zip(entries));
+    const { stdout, stderr, status } = await vigie('replay', file, '--profile', 'generic-obd2');
+    expect(status, stderr).toBe(0);
+    expect(stderr).toContain('drive.zip/1.ubx: 3 fixes have no time, and cannot be played');
+    expect(stderr).toContain('0 frames, 87 fixes in');
+    const places = linesOf(stdout).flatMap(({ body }) => {
+      const { lastPosition } = (body['status'] ?? {}) as {
+        lastPosition?: { geometry: { coordinates: number[] }; properties: { createdAt: number } };
+      };
+      return lastPosition === undefined
+        ? []
+        : [[lastPosition.properties.createdAt, ...lastPosition.geometry.coordinates]];
+    });
+    expect(places[0]).toEqual([start + 3_000, 11, 48.0003, 500]);
+    expect(places.at(-1)?.slice(1, 3)).toEqual([11, 48.5]);
+    expect(linesOf(stdout).some(({ topic }) => topic.endsWith('/up/trip'))).toBe(true);
+    const without = await vigie('replay', file, '--profile', car.profile);
+    expect(without.stderr).toContain('no fix carried a signal of the profile: has it a bus with `gnss: true`?');
   });
 
   test('--cbor writes the same messages as a CBOR sequence, each of which follows the CDDL', async () => {

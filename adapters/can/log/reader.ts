@@ -3,8 +3,9 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { BytesLog } from './bytes-log.ts';
 import type { FileReader, FormatReader } from './format.ts';
 import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableWith } from './formats.ts';
-import { type ByteInput, FileInput, type LogFile, openInput } from './input.ts';
+import { type ByteInput, type LogFile, openInput } from './input.ts';
 import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
+import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
 import { Recording } from './recording.ts';
 
 export type { LogOptions, LogReader } from './log-reader.ts';
@@ -12,12 +13,8 @@ export type { LogOptions, LogReader } from './log-reader.ts';
 /** Bytes read at a time, and by which a format is recognised. */
 const chunk = 512 * 1024;
 const headSize = 64 * 1024;
-/** Bytes by which packed data are recognised. */
-const magicSize = 4;
 /** Bytes by which UTF-16 is recognised. */
 const utf16Proof = 32;
-/** A log may be packed and lie in an archive that is packed too. */
-const mostPackings = 3;
 
 /**
  * Opens a log; the format is recognised by content, and so is what it is packed in.
@@ -47,7 +44,7 @@ async function openIn(
       if (packing === undefined) break;
       if (packing === 'zip') {
         const { openZip } = await import('./zip.ts');
-        const file = await fileOf(input, buffer.slice(0, filled), recording, false);
+        const file = await fileFor(input, buffer.slice(0, filled), recording, false);
         return await openZip(file, recording, (entry) => openIn(entry, recording, options, left - 1));
       }
       const { UnpackedInput } = await import('./unpacked.ts');
@@ -101,7 +98,7 @@ async function openFile(
   recording: Recording,
 ): Promise<LogReader> {
   const { FileLog } = await import('./file-log.ts');
-  const file = await fileOf(input, begun, recording, reader.byName === true);
+  const file = await fileFor(input, begun, recording, reader.byName === true);
   try {
     return new FileLog(format, recording, file, await reader.open(file, recording));
   } catch (error) {
@@ -110,24 +107,10 @@ async function openFile(
   }
 }
 
-/** What an input comes from, when that is a plain file; else a copy of it. */
-async function fileOf(input: ByteInput, begun: Uint8Array, recording: Recording, byName: boolean): Promise<LogFile> {
-  const file = input instanceof FileInput ? input.file : undefined;
-  if (file !== undefined) return file;
-  const { spool } = await import('./spool.ts');
-  const copy = await spool(input, begun, { where: recording.file, byName });
+async function fileFor(input: ByteInput, begun: Uint8Array, recording: Recording, byName: boolean): Promise<LogFile> {
+  const file = await fileOf(input, begun, recording.file, byName);
   if (input.broken !== undefined) recording.brokenPacking(input.broken);
-  await input.close();
-  return copy;
-}
-
-function packingOf(head: Uint8Array): 'gzip' | 'zstd' | 'zip' | undefined {
-  const [a, b, c, d] = head;
-  if (a === 0x1f && b === 0x8b) return 'gzip';
-  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd';
-  // A local file header, or the end of an archive without any entry.
-  if (a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))) return 'zip';
-  return undefined;
+  return file;
 }
 
 function unknown(input: ByteInput, filled: number, known: string | undefined, where: string): VigieError {

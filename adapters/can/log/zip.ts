@@ -25,10 +25,7 @@ type Open = (input: ByteInput) => Promise<LogReader>;
 export async function openZip(file: LogFile, recording: Recording, open: Open): Promise<LogReader> {
   const where = recording.file;
   try {
-    const all = await readDirectory(file, where);
-    const entries = all.filter(({ name, size }) => size > 0 && !name.endsWith('/') && !name.startsWith('__MACOSX/'));
-    check(entries, file.size, where);
-    entries.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+    const entries = await entriesOf(file, where);
     const log = new ZipLog(file, recording, entries, open);
     if (await log.next()) return log;
     const names = entries.slice(0, 5).map(({ name }) => name);
@@ -39,6 +36,17 @@ export async function openZip(file: LogFile, recording: Recording, open: Open): 
     await file.close();
     throw error;
   }
+}
+
+/**
+ * The files in an archive in the order of their names.
+ * @throws VigieError `input.malformed` when the archive is damaged, encrypted or too large
+ */
+export async function entriesOf(file: LogFile, where: string): Promise<ZipEntry[]> {
+  const all = await readDirectory(file, where);
+  const entries = all.filter(({ name, size }) => size > 0 && !name.endsWith('/') && !name.startsWith('__MACOSX/'));
+  check(entries, file.size, where);
+  return entries.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
 
 function check(entries: readonly ZipEntry[], archive: number, where: string): void {
@@ -124,7 +132,8 @@ class ZipLog extends RecordingLog implements LogReader {
   }
 }
 
-async function inputOf(entry: ZipEntry, file: LogFile, where: string): Promise<ByteInput> {
+/** The unpacked bytes of a file in an archive. Throws `input.malformed`. */
+export async function inputOf(entry: ZipEntry, file: LogFile, where: string): Promise<ByteInput> {
   const from = await startOf(entry, file);
   if (Number.isNaN(from)) throw new VigieError('input.malformed', 'its header in the archive is broken', { where });
   const packed = new EntryInput(file, from, from + entry.packed);

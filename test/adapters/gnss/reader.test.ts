@@ -2,12 +2,14 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { type Fix, openFixLog } from '../../../adapters/gnss/index.ts';
-import { decodeFixes, isFixLog } from '../../../commands/decode-fixes.ts';
+import type { Fix } from '../../../adapters/gnss/index.ts';
+import { decodeFixes } from '../../../commands/decode-fixes.ts';
+import { fixLogsIn, isFixLog } from '../../../commands/fix-logs.ts';
 import { Lines } from '../../../commands/output.ts';
 import { describeShared, sharedData } from '../../shared.ts';
+import { zip } from '../can/log/zip-writer.ts';
 import { own, type Recording, shared } from './recordings.ts';
 import { told } from './sentences.ts';
 import { posllh, pvt, sol, ubxFrame, velned } from './ubx-writer.ts';
@@ -22,11 +24,13 @@ function file(name: string, content: string | Uint8Array): string {
 }
 
 async function read(path: string): Promise<{ fixes: Fix[]; faults: readonly { line: number; message: string }[] }> {
-  const log = await openFixLog(path, 0);
   const fixes: Fix[] = [];
-  for await (const some of log.fixes()) fixes.push(...some);
-  log.close();
-  return { fixes, faults: log.faults.first };
+  const faults: { line: number; message: string }[] = [];
+  for await (const { log } of fixLogsIn(path)) {
+    for await (const some of log.fixes()) fixes.push(...some);
+    faults.push(...log.faults.first);
+  }
+  return { fixes, faults };
 }
 
 const seconds = Array.from({ length: 5000 }, (_, i) => {
@@ -45,6 +49,38 @@ describe('recordings', () => {
     expect(cut.fixes.length).toBeLessThan(5000);
   });
 
+  it('are read as zstd, as zip with other files and other recordings, and as gzip in a zip', async () => {
+    expect((await read(file('drive.nmea.zst', zstdCompressSync(drive)))).fixes).toHaveLength(5000);
+    const ubx = pvt({ t: Date.UTC(2024, 0, 1), latitude: 1, longitude: 2, fix: '3D' });
+    const archive = file(
+      'drives.zip',
+      zip([
+        { name: 'read-me.txt', data: Buffer.from('This is not a recording.\n'.repeat(10)) },
+        { name: 'day10.nmea.gz', data: gzipSync(drive) },
+        { name: 'day2.ubx', data: ubx, method: 'stored' },
+        { name: 'odd.ubx', data: ubx, method: 'bzip2' },
+      ]),
+    );
+    expect(await isFixLog(archive)).toBe(true);
+    const said: string[] = [];
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0);
+    const { fixes } = await read(archive);
+    stderr.mockRestore();
+    expect(fixes).toHaveLength(5001);
+    expect(fixes[0]).toMatchObject({ latitude: 1, fix: '3D' });
+    expect(said).toEqual([
+      expect.stringMatching(/drives\.zip\/odd\.ubx: it is packed by method 12, .*; it was left out\n$/),
+      expect.stringMatching(/drives\.zip\/read-me\.txt: this is no recording; known are .*; it was left out\n$/),
+    ]);
+  });
+
+  it('in an archive that is damaged are refused, and the archive is no recording', async () => {
+    const archive = zip([{ name: 'drive.nmea', data: Buffer.from(drive) }]);
+    const cut = file('cut.zip', archive.subarray(0, archive.length - 30));
+    expect(await isFixLog(cut)).toBe(false);
+    await expect(read(cut)).rejects.toMatchObject({ code: 'input.malformed' });
+  });
+
   it('packed and broken are read up to there, and the break is a fault', async () => {
     const packed = gzipSync(Buffer.concat([Buffer.from(drive), Buffer.from(drive)]));
     // The sum of the content and its length (RFC 1952 §2.3.1).
@@ -57,15 +93,15 @@ describe('recordings', () => {
   });
 
   it('say how far they were read', async () => {
-    const log = await openFixLog(file('progress.nmea', drive), 0);
-    expect(log.size).toBe(drive.length);
     let last = 0;
-    for await (const _ of log.fixes()) {
-      expect(log.position).toBeGreaterThanOrEqual(last);
-      last = log.position;
+    for await (const { log } of fixLogsIn(file('progress.nmea', drive))) {
+      expect(log.size).toBe(drive.length);
+      for await (const _ of log.fixes()) {
+        expect(log.position).toBeGreaterThanOrEqual(last);
+        last = log.position;
+      }
     }
     expect(last).toBe(drive.length);
-    log.close();
   });
 
   it('that are none are refused with what would do', async () => {

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type FixFormat, GnssSource, type GnssSourceOptions, openFixLog } from '../../../adapters/gnss/index.ts';
+import { type FixFormat, GnssSource, type GnssSourceOptions } from '../../../adapters/gnss/index.ts';
 import { fileLine, tcpLine } from '../../../adapters/lines/index.ts';
 import type { ReadingSink } from '../../../agent/ports.ts';
 import { UnitRest } from '../../../agent/rest.ts';
+import { fixLogsIn } from '../../../commands/fix-logs.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { describeShared } from '../../shared.ts';
 import { Cable } from '../lines/cable.ts';
@@ -252,9 +253,9 @@ describe('a receiver on a line', () => {
 function tellsTheSame(recordings: readonly Recording[]): void {
   it.each(recordings)('$name has the fixes it has as a file', async ({ path }) => {
     const expected: (number | undefined)[] = [];
-    const log = await openFixLog(path, noon);
-    for await (const fixes of log.fixes()) expected.push(...fixes.map(({ latitude }) => latitude));
-    log.close();
+    for await (const { log } of fixLogsIn(path)) {
+      for await (const fixes of log.fixes()) expected.push(...fixes.map(({ latitude }) => latitude));
+    }
     const { clock, cable, source, sink, readings } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);

@@ -1,0 +1,130 @@
+/** The recordings in a file that are no logs of a bus, such as those of receivers: unpacked, each with a name. */
+import { type ByteInput, openInput } from './input.ts';
+import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
+import { UnpackedInput } from './unpacked.ts';
+import { entriesOf, inputOf } from './zip.ts';
+
+export interface Content {
+  /** For people: the path, with the name in the archive. */
+  readonly name: string;
+  /** Whether it lies in an archive, perhaps among other files. */
+  readonly archived: boolean;
+  /** Closed before the next content is opened. */
+  readonly bytes: ByteInput;
+}
+
+/**
+ * The file itself; of one that is packed (gzip, zstd) what is in it; of an archive each file in the order of their names.
+ * @param path a file, or `-` for standard input
+ * @throws VigieError `input.unreadable`; `input.malformed` for an archive that is damaged, encrypted or too large
+ */
+export async function* contentsOf(path: string): AsyncGenerator<Content, undefined> {
+  const name = path === '-' ? 'standard input' : path;
+  yield* contentsIn(await openInput(path), name, false, mostPackings);
+}
+
+async function* contentsIn(
+  given: ByteInput,
+  name: string,
+  archived: boolean,
+  packings: number,
+): AsyncGenerator<Content, undefined> {
+  let input = given;
+  try {
+    let begun = input instanceof BrokenInput ? new Uint8Array(0) : await magicOf(input);
+    for (let left = packings; left > 0; left--) {
+      const packing = packingOf(begun);
+      if (packing === undefined) break;
+      if (packing === 'zip') {
+        yield* entriesIn(input, begun, name, left - 1);
+        return;
+      }
+      input = new UnpackedInput(packing, input, begun);
+      begun = await magicOf(input);
+    }
+    yield { name, archived, bytes: new BegunInput(input, begun) };
+  } finally {
+    await input.close();
+  }
+}
+
+async function* entriesIn(
+  input: ByteInput,
+  begun: Uint8Array,
+  name: string,
+  packings: number,
+): AsyncGenerator<Content, undefined> {
+  const file = await fileOf(input, begun, name, false);
+  try {
+    for (const entry of await entriesOf(file, name)) {
+      const inside = `${name}/${entry.name}`;
+      const bytes = await inputOf(entry, file, inside).catch((error: unknown) => new BrokenInput(error));
+      yield* contentsIn(bytes, inside, true, packings);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function magicOf(input: ByteInput): Promise<Uint8Array> {
+  const magic = new Uint8Array(magicSize);
+  let filled = 0;
+  while (filled < magicSize) {
+    const count = await input.read(magic.subarray(filled));
+    if (count === 0) break;
+    filled += count;
+  }
+  return magic.subarray(0, filled);
+}
+
+/** A file in an archive that cannot be unpacked, while others can: it fails when it is read. */
+class BrokenInput implements ByteInput {
+  readonly size = 0;
+  readonly position = 0;
+  readonly #error: unknown;
+
+  constructor(error: unknown) {
+    this.#error = error;
+  }
+
+  read(): Promise<number> {
+    return Promise.reject(this.#error);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** An input of which some bytes were read: they come again. */
+class BegunInput implements ByteInput {
+  readonly #input: ByteInput;
+  #begun: Uint8Array;
+
+  constructor(input: ByteInput, begun: Uint8Array) {
+    this.#input = input;
+    this.#begun = begun;
+  }
+
+  get size(): number {
+    return this.#input.size;
+  }
+
+  get position(): number {
+    return this.#input.position;
+  }
+
+  get broken(): string | undefined {
+    return this.#input.broken;
+  }
+
+  read(into: Uint8Array): Promise<number> {
+    if (this.#begun.length === 0) return this.#input.read(into);
+    const part = this.#begun.subarray(0, into.length);
+    into.set(part);
+    this.#begun = this.#begun.subarray(part.length);
+    return Promise.resolve(part.length);
+  }
+
+  close(): Promise<void> {
+    return this.#input.close();
+  }
+}
