@@ -13,7 +13,7 @@ export const hearing: Section = {
   text: `Four virtual buses, 4,000 frames/s on each, which is what a classic bus at 500 kbit/s carries when it is full:
 played by \`canplayer\`, read by ours as the agent reads them, and by python-can with a \`Notifier\`, one after the other.
 Counters in the frames prove that none is missing; what the kernel dropped it counts itself. The kernel is Debian's
-user-mode-linux, one processor that players and reader share; \`npm run test:can\` has more checks in it.`,
+an emulated machine, whose two processors players and reader share; \`npm run test:can\` has more checks in it.`,
   async run({ frames }) {
     const seconds = frames < 1_000_000 ? 5 : 60;
     const said: Said[] = [];

@@ -1,43 +1,31 @@
 /**
- * A kernel with CAN where there is none: Debian's user-mode-linux, which runs as a process, on a read-only view of this
- * machine's files.
+ * A kernel with CAN where there is none: Debian's, in an emulated machine that sees this machine's files and cannot
+ * change them. The emulation takes some ten times the processor time, but runs wherever its package does.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-
-/** Program that shows that a package is there, and the package. */
-const packages: readonly (readonly [program: string, name: string])[] = [
-  ['/usr/bin/linux.uml', 'user-mode-linux'],
-  ['/usr/bin/cansend', 'can-utils'],
-  ['/sbin/insmod', 'kmod'],
-  ['/sbin/ip', 'iproute2'],
-];
+import { hostTarget } from '../package/targets.ts';
+import { makeMemoryDisk } from '../tcu/disks.ts';
+import { distributionFor } from '../tcu/distribution.ts';
+import { platformNamed } from '../tcu/platforms.ts';
 
 /** The kernel's own time included, milliseconds; beside what is asked for, which a script may do for several readers. */
-const LONGEST = 170_000;
+const LONGEST = 600_000;
 
-function missing(): string[] {
-  return packages.filter(([program]) => !existsSync(program) && !existsSync(`/usr${program}`)).map(([, name]) => name);
-}
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** As root on Debian installs what the kernel takes. @throws Error what is missing and cannot be installed here */
+/** Modules that {@link file://./first.sh} loads. */
+const modules = ['virtio_mmio', 'virtio_pci', '9pnet_virtio', '9p', 'can', 'can-raw', 'can-dev', 'vcan', 'sch_tbf'];
+
+/** As root on Debian installs what the kernel takes. @throws Error when that cannot be installed here */
 export function installKernel(): void {
-  if (missing().length === 0) return;
-  if (process.arch !== 'x64') throw new Error(`user-mode-linux is for x86_64, and this machine is ${process.arch}`);
-  if (process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    spawnSync('apt-get', ['-qq', 'update'], { stdio: 'inherit', env });
-    const names = ['-qq', 'install', '--yes', '--no-install-recommends', ...missing()];
-    spawnSync('apt-get', names, { stdio: ['ignore', 'ignore', 'inherit'], env });
-  }
-  const rest = missing();
-  if (rest.length > 0) {
-    throw new Error(`cannot run without the Debian packages ${rest.join(', ')}: apt-get install them as root`);
-  }
+  const names = [platformNamed(hostTarget().name).emulatedBy, 'can-utils', 'cpio', 'iproute2', 'kmod'];
+  const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('what it needs of Debian is not there');
 }
 
 /**
@@ -46,36 +34,27 @@ export function installKernel(): void {
  * @param take is given what it prints, line by line
  */
 export async function runInKernel(script: string, seconds: number, take: (line: string) => void): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'vigie-can-'));
-  const root = fileURLToPath(new URL('../..', import.meta.url));
-  const kernel = spawn(
-    '/usr/bin/linux.uml',
+  const platform = platformNamed(hostTarget().name);
+  const distribution = distributionFor(platform);
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-can-'));
+  const memoryDisk = join(folder, 'first.cpio');
+  makeMemoryDisk(folder, distribution, memoryDisk, { init: join(import.meta.dirname, 'first.sh'), modules });
+  const told = { ROOT: root, NODE: process.execPath, SCRIPT: script, SECONDS: seconds };
+  const variables = Object.entries(told).map(([name, value]) => `VIGIE_${name}=${value}`);
+  const machine = spawn(
+    platform.emulator,
     [
-      'mem=768M',
-      'root=/dev/root',
-      'rootfstype=hostfs',
-      'rootflags=/',
-      // hostfs would write to this machine's files.
-      'ro',
-      'quiet',
-      'panic=1',
-      'con=null',
-      'con0=null,fd:1',
-      `uml_dir=${directory}/`,
-      `init=${join(root, 'scripts/can-kernel/boot.sh')}`,
-      `VIGIE_ROOT=${root}`,
-      `VIGIE_NODE=${process.execPath}`,
-      `VIGIE_SCRIPT=${script}`,
-      `VIGIE_SECONDS=${seconds}`,
+      ...platform.hardware,
+      ...['-m', '1024'],
+      ...['-kernel', join(distribution.kernel, 'boot', `vmlinuz-${distribution.version}`), '-initrd', memoryDisk],
+      ...['-append', `${platform.told} quiet loglevel=1 panic=-1 ${variables.join(' ')}`],
+      ...['-fsdev', 'local,id=host,path=/,security_model=none,readonly=on,multidevs=remap'],
+      ...['-device', `virtio-9p-${platform.attached},fsdev=host,mount_tag=host`],
+      ...['-nic', 'none', '-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
     ],
-    // A group of its own: the kernel is several processes, which must end together.
-    { stdio: ['ignore', 'pipe', 'ignore'], detached: true, env: { ...process.env, TMPDIR: directory } },
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const end = (): void => {
-    if (kernel.pid !== undefined && kernel.exitCode === null && kernel.signalCode === null) {
-      process.kill(-kernel.pid, 'SIGKILL');
-    }
-  };
+  const end = (): void => void machine.kill('SIGKILL');
   const bound = setTimeout(
     () => {
       console.error('the kernel did not finish in time');
@@ -83,19 +62,17 @@ export async function runInKernel(script: string, seconds: number, take: (line: 
     },
     LONGEST + 4 * seconds * 1000,
   );
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, end);
+  process.once('exit', end);
   try {
     const closed = new Promise<void>((resolve, reject) => {
-      kernel.once('error', reject);
-      kernel.once('close', () => resolve());
+      machine.once('error', reject);
+      machine.once('close', () => resolve());
     });
-    createInterface({ input: kernel.stdout }).on('line', (written) => take(written.trimEnd()));
+    createInterface({ input: machine.stdout }).on('line', (written) => take(written.trimEnd()));
     await closed;
   } finally {
     clearTimeout(bound);
-    for (const signal of signals) process.off(signal, end);
-    end();
-    rmSync(directory, { recursive: true, force: true });
+    process.off('exit', end);
+    rmSync(folder, { recursive: true, force: true });
   }
 }

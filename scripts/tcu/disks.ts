@@ -127,16 +127,28 @@ export function copyModules(kernel: string, version: string, names: readonly str
   }
 }
 
+export interface FirstProcess {
+  /** The script that it is. */
+  readonly init: string;
+  /** Kernel modules that it loads. */
+  readonly modules: readonly string[];
+}
+
 /**
  * Makes in `folder` what finds the disks: an archive as the kernel unpacks it
  * (Documentation/driver-api/early-userspace/buffer-format.rst).
  */
-export function makeMemoryDisk(folder: string, { root: tree, kernel, version }: Distribution, file: string): void {
+export function makeMemoryDisk(
+  folder: string,
+  { root: tree, kernel, version }: Distribution,
+  file: string,
+  { init, modules }: FirstProcess = { init: join(guest, 'first.sh'), modules: early },
+): void {
   const first = join(folder, 'first');
-  install(join(guest, 'first.sh'), join(first, 'init'));
+  install(init, join(first, 'init'));
   install(join(tree, 'bin/busybox'), join(first, 'bin/busybox'));
   symlinkSync('busybox', join(first, 'bin/sh'));
-  copyModules(kernel, version, early, first);
+  copyModules(kernel, version, modules, first);
   const names = execFileSync('find', ['.', '-mindepth', '1'], { cwd: first });
   const made = spawnSync('cpio', ['--quiet', '-o', '-H', 'newc', '-R', '0:0'], {
     cwd: first,
