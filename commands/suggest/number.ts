@@ -53,7 +53,7 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
     return { kind: 'fits', conversion: only.conversion, by: `unit ${only.name} by ${range}`, certain: false };
   }
   if (candidates.length === 0) {
-    const seen = shown === undefined ? '' : `; the log has ${rounded(shown[0])} to ${rounded(shown[1])}`;
+    const seen = shown === undefined ? '' : `; the log has ${shownText(shown)}`;
     return {
       kind: 'asks',
       question: `no unit in the DBC, and ${range} is none of ${wanted}${seen}: give scale and offset`,
@@ -62,6 +62,10 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
   const other = typeof rule.unitNeeded === 'string' ? [rule.unitNeeded] : [];
   const units = [...candidates.map(({ name, conversion }) => `${name}${howTo(conversion)}`), ...other];
   return { kind: 'asks', question: `no unit in the DBC, and ${range} may be ${units.join(' or ')}` };
+}
+
+function shownText([low, high]: readonly [number, number]): string {
+  return low === high ? String(rounded(low)) : `${rounded(low)} to ${rounded(high)}`;
 }
 
 function howTo({ scale, offset }: Conversion): string {
@@ -93,8 +97,8 @@ export function spanOf({ signal }: SignalFacts): [number, number] {
 }
 
 /** Smallest and largest value in the log, codes left out. */
-function shownSpan({ observed }: SignalFacts): [number, number] | undefined {
-  return observed === undefined || observed.count === 0 ? undefined : [observed.minimum, observed.maximum];
+function shownSpan({ observed }: SignalFacts): readonly [number, number] | undefined {
+  return observed?.span;
 }
 
 function converted([low, high]: readonly [number, number], { scale, offset }: Conversion): [number, number] {

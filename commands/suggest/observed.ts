@@ -1,18 +1,13 @@
 /** What a log shows of one signal. */
 export interface Observed {
-  /** Frames that had the signal. */
-  readonly count: number;
-  /** Raw values to how often each was seen; of more values than {@link mostValues} the first ones. */
-  readonly raws: ReadonlyMap<number, number>;
-  /** More raw values were seen than `raws` has. */
-  readonly more: boolean;
-  /** Smallest and largest physical value, and those without the codes that lie outside the range of the file. */
-  readonly minimum: number;
-  readonly maximum: number;
-  /** Times that the value became another one, and times that it became smaller. */
+  /** Raw values that were seen; of more than {@link mostValues} the first ones. Of a float none. */
+  readonly raws: ReadonlySet<number>;
+  /** Smallest and largest physical value, without those that are most likely codes; absent when there was no other. */
+  readonly span?: readonly [minimum: number, maximum: number];
+  /** Times that the value became another one, and times that it became smaller; codes left out. */
   readonly changes: number;
   readonly falls: number;
-  /** Milliseconds between frames, the usual; undefined of a single frame. */
+  /** Milliseconds between frames, the median; absent of a single frame. */
   readonly period?: number;
 }
 

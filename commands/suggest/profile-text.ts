@@ -53,7 +53,7 @@ function openQuestions(lines: readonly Suggestion[]): string[] {
   const count = lines.filter(({ question }) => question !== undefined).length;
   if (count === 0) return [];
   const are = count === 1 ? 'line is' : 'lines are';
-  return comment('', `${count} ${are} commented out: answer the question, then remove the #.`);
+  return comment('', `${count} ${are} commented out: answer the question, fill in what has a ?, then remove the #.`);
 }
 
 function dbcFiles(file: string, { dbc }: ProfileBus): string {
@@ -106,18 +106,19 @@ function joined(text: string, next: string): string {
   return `${text}${text.endsWith('?') ? '' : '.'} ${next}`;
 }
 
-function members({ path, facts, conversion, invalid, map, question }: Suggestion, several: boolean): string[] {
+function members({ path, facts, conversion, invalid, map, blanks }: Suggestion, several: boolean): string[] {
   const { scale, offset } = conversion ?? { scale: 1, offset: 0 };
   const period = facts.message.cycleTime ?? facts.observed?.period;
   const pairs = [...(map ?? [])].map(([raw, value]) => `${raw}: ${isSet(path) ? `[${value}]` : value}`);
   return [
     `signal: ${scalar(nameOf(facts))}`,
     ...(several && facts.bus !== undefined ? [`bus: ${facts.bus}`] : []),
+    ...(blanks === undefined ? [] : [blanks]),
     ...(scale === 1 ? [] : [`scale: ${rounded(scale)}`]),
     ...(offset === 0 ? [] : [`offset: ${rounded(offset)}`]),
     ...(invalid.length === 0 ? [] : [`invalid: [${invalid.map(rawText).join(', ')}]`]),
     ...(pairs.length === 0 ? [] : [`map: { ${pairs.join(', ')} }`]),
-    ...(question !== undefined || period === undefined ? [] : [`timeout: ${staleAfter(period)}`]),
+    ...(period === undefined ? [] : [`timeout: ${staleAfter(period)}`]),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** What the files, and a log where there is one, say about each signal. */
-import type { Database, Message, Signal } from '../../adapters/can/dbc/index.ts';
+import type { Message, Signal } from '../../adapters/can/dbc/index.ts';
 import type { Observed } from './observed.ts';
 import { type Word, wordsOf } from './words.ts';
 
@@ -24,7 +24,7 @@ export interface SignalFacts {
 }
 
 export interface DescribedBus {
-  readonly database: Database;
+  readonly messages: readonly Message[];
   readonly bus?: string;
 }
 
@@ -39,8 +39,8 @@ export function signalsOf(
   described: readonly DescribedBus[],
   observed?: (message: Message, signal: Signal, bus: string | undefined) => Observed | undefined,
 ): SignalFacts[] {
-  return described.flatMap(({ database, bus }) => {
-    const messages = database.messages.filter(({ onBus, name }) => onBus && nameable(name));
+  return described.flatMap(({ messages: all, bus }) => {
+    const messages = all.filter(({ onBus, name }) => onBus && nameable(name));
     const listed = messages.flatMap((message) =>
       message.signals
         .filter(({ name }) => nameable(name))

@@ -42,13 +42,13 @@ export function stateFit(rule: StateRule, facts: SignalFacts): StateFit | undefi
   }
   const given = new Set(map.values());
   if (!rule.enough.every((value) => given.has(value))) return undefined;
-  const strange = [...(observed?.raws.keys() ?? [])].filter((raw) => !choices.has(raw));
+  const strange = [...(observed?.raws ?? [])].filter((raw) => !choices.has(raw));
   const by = `values by its labels${strange.length === 0 ? '' : ` (the log also has ${strange.slice(0, 4).join(', ')})`}`;
   return { kind: 'fits', map, by, certain: true };
 }
 
 function withoutLabels(rule: StateRule, { signal, own, observed }: SignalFacts): StateFit | undefined {
-  const seen = observed === undefined ? '' : `; the log has ${listed([...observed.raws.keys()])}`;
+  const seen = observed === undefined ? '' : `; the log has ${listed([...observed.raws])}`;
   const has = (concepts: string | undefined): boolean => {
     return (
       concepts?.split(' ').some((concept) => own.some((word) => word.concepts.includes(concept as never))) === true

@@ -1,7 +1,7 @@
 /** From the signals of a car to lines of a first profile. */
 import { channelByPath } from '../../protocol/channels.ts';
 import { type Leaf, slotByPath, slots } from '../../protocol/slots.ts';
-import { codesOf } from './codes.ts';
+import { codesOf, shownCodes } from './codes.ts';
 import { type Match, matchOf } from './match.ts';
 import { type NumberFit, numberFit } from './number.ts';
 import type { Rule } from './rule.ts';
@@ -16,6 +16,8 @@ export interface Suggestion {
   readonly facts: SignalFacts;
   /** Undefined: the line is a question, and stays a comment until a person has answered it. */
   readonly question?: string;
+  /** With a question: the members to fill in. */
+  readonly blanks?: string;
   readonly conversion?: Conversion;
   /** Raw values that are no values. */
   readonly invalid: readonly number[];
@@ -119,7 +121,16 @@ function suggestPath(
     rivals: rivals.map((rival) => nameOf(rival.facts)),
     ...(noted ? { note: rule.note as string } : {}),
   };
-  if (fit.kind === 'asks') return { ...base, question: fit.question, invalid: [], reason: said };
+  if (fit.kind === 'asks') {
+    const blanks = rule.number === undefined ? blankMap(facts) : 'scale: ?, offset: ?';
+    return {
+      ...base,
+      question: fit.question,
+      blanks,
+      invalid: rule.number === undefined ? [] : shownCodes(facts),
+      reason: said,
+    };
+  }
   const reason = `${said}; ${fit.by}${shownBy(facts, logged)}`;
   if ('map' in fit) return { ...base, map: fit.map, invalid: [], reason };
   const invalid = codesOf(
@@ -128,6 +139,15 @@ function suggestPath(
     rule.number?.usual ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
   );
   return { ...base, conversion: fit.conversion, invalid, reason };
+}
+
+/** A map with the raw values that are known, and no names. */
+function blankMap({ signal, observed }: SignalFacts): string {
+  const raws = observed === undefined ? [...Array(2 ** signal.length).keys()] : [...observed.raws];
+  return `map: { ${raws
+    .sort((one, other) => one - other)
+    .map((raw) => `${raw}: ?`)
+    .join(', ')} }`;
 }
 
 /** Durations are given in seconds. */

@@ -53,7 +53,7 @@ test('a unit that plays a log loads the reader of its format and no other', asyn
   const log = join(folder, 'drive.log');
   writeFileSync(log, '(1.0) can0 123#11\n');
   const urls = await loadedWith(`{ bus: body, log: ${log} }`);
-  expect(urls.filter((url) => /\/(can|commands)\/inspect\b/.test(url))).toEqual([]);
+  expect(urls.filter((url) => /\/(can|commands)\/(inspect|suggest)\b/.test(url))).toEqual([]);
   const loaded = logReaders(urls);
   expect(loaded).toEqual(expect.arrayContaining(['reader', 'formats', 'candump']));
   for (const module of ['unpacked', 'zip', 'spool', 'file-log', ...logFormats.filter((name) => name !== 'candump')]) {

@@ -94,7 +94,7 @@ export const motion: readonly Rule[] = [
     },
     alone: {
       path: 'powertrain.status',
-      note: 'no signal tells that the engine runs, so "on" is taken for Start, by which trips begin',
+      note: 'Start means that the engine runs; no signal tells it, so "on" is Start here, by which trips begin',
       states: {
         values: [
           ['Start', 'running/run/on/contact/yes'],

@@ -54,7 +54,9 @@ function suggested(
   files: readonly string[],
   seen?: (message: Message, signal: Signal) => Observed | undefined,
 ): Suggested {
-  const described = contents.map((bytes, index) => ({ database: parseDbc(bytes, files[index] as string).database }));
+  const described = contents.map((bytes, index) => ({
+    messages: parseDbc(bytes, files[index] as string).database.messages,
+  }));
   const suggestions = suggest(signalsOf(described, seen), seen !== undefined);
   const text = profileText('cars/mine.yaml', [{ name: 'car', dbc: files }], suggestions, files.join(', '));
   const { status, buses: _, profile: __, name: ___, constants: ____, ...sections } = parse(text);
