@@ -5,10 +5,6 @@ import { decodeWatch } from '../protocol/watch.ts';
 import type { Log, Memory, Publisher } from './ports.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
 import { type RemoteOrder, Requests, type Signer } from './remotes/requests.ts';
-import { VerificationQueue } from './remotes/verification-queue.ts';
-
-/** Commands that are verified in a second; more wait. */
-const RATE = 50;
 
 export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
   readonly memory: Memory;
@@ -29,10 +25,9 @@ export class Inbox {
   readonly #log: Log;
   readonly #remotes: Remotes;
   readonly #watched: InboxParts['watched'];
-  readonly #queue: VerificationQueue;
 
   constructor(parts: InboxParts) {
-    const { vin, clock, log, publisher, reported } = parts;
+    const { vin, log, publisher, reported } = parts;
     this.#vin = vin;
     this.#log = log;
     this.#watched = parts.watched;
@@ -49,26 +44,18 @@ export class Inbox {
       },
     };
     this.#remotes = new Remotes({ ...parts, publisher: told });
-    this.#queue = new VerificationQueue({
-      clock,
-      log,
-      rate: RATE,
-      take: (command, correlation, crowded) => {
-        this.#remotes.take(command, correlation, crowded).catch(this.#complain);
-      },
-    });
-    this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.receive(payload) });
+    this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.intake.receive(payload) });
     this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }
 
   /** Messages that were no command of a trusted key. */
   get unsigned(): number {
-    return this.#remotes.unsigned;
+    return this.#remotes.intake.unsigned;
   }
 
   /** A message on one of the car's down topics. Never throws: it may come from anybody. */
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
-    if (!this.#queue.admits()) return;
+    if (!this.#remotes.intake.admits()) return;
     const kind: DownKind | undefined = downKind(this.#vin, topic);
     if (kind === undefined || kind === 'ack') {
       this.#log.warn('a message of a kind this agent does not take', { topic });
@@ -79,8 +66,7 @@ export class Inbox {
       return;
     }
     // What a command is about says its signed content; the topics only let a broker give rights apart.
-    const command = this.#remotes.open(payload);
-    if (command !== undefined) this.#queue.put(command, correlation, payload.byteLength);
+    this.#remotes.intake.message(payload, correlation);
   }
 
   /** Settles commands that a power cut interrupted; its failures are logged by the command itself. */
@@ -94,7 +80,6 @@ export class Inbox {
   }
 
   stop(): void {
-    this.#queue.stop();
     this.#remotes.stop();
   }
 

@@ -1,44 +1,36 @@
 import { DAY } from '../../protocol/calendar.ts';
-import type { CommandBodyKind, OpenedCommand } from '../../protocol/command.ts';
-import { encodeBody } from '../../protocol/command.ts';
+import { type CommandBodyKind, encodeBody } from '../../protocol/command.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
-import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Channels } from '../channels.ts';
 import type { StatusWriter } from '../mapping.ts';
-import type { Actuator, Clock, Log, Memory, Publisher, SignatureVerifier } from '../ports.ts';
+import type { Actuator, Clock, Memory } from '../ports.ts';
 import type { CommandRule } from '../profile.ts';
 import { Schedule } from '../schedule.ts';
 import type { Status, StatusReader } from '../status.ts';
-import { admit, attempt, fromHex, hex, logUnanswered, open } from './admission.ts';
-import { type Affair, failureOf } from './affair.ts';
+import { attempt, fromHex, hex } from './admission.ts';
 import { ignoredMember } from './body.ts';
-import { carRefuses, hidden, late, powerRefuses, rateRefuses, SKEW } from './checks.ts';
+import { carRefuses, hidden, powerRefuses, rateRefuses, SKEW } from './checks.ts';
+import { CommandIntake, type CommandIntakeParts, type Order } from './command-intake.ts';
 import type { Confirmations } from './confirmation.ts';
 import { Errands, type Waker } from './errands.ts';
 import { Execution } from './execution.ts';
 import type { Parts, RemoteKind } from './kind.ts';
-import type { ActionRecord, Ledger } from './ledger.ts';
+import type { ActionRecord } from './ledger.ts';
 import { groupsOf, type Plan, type Refusal } from './plan.ts';
 import { alwaysAwake, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
 import { type Errand, Programs } from './programs.ts';
-import { type Progress, Reports } from './reports.ts';
+import type { Progress } from './reports.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 
-export interface RemotesOptions {
-  readonly vin: string;
+export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copied' | 'validity' | 'rate' | 'car'> {
   readonly kinds: readonly RemoteKind[];
   readonly rules: Readonly<Record<string, CommandRule>>;
   readonly actuator: Actuator;
-  readonly verifier: SignatureVerifier;
-  readonly ledger: Ledger;
   readonly status: StatusReader & Pick<Status, 'observe'>;
   readonly confirmations: Confirmations;
-  readonly publisher: Publisher;
   readonly clock: Clock;
-  readonly quality: () => ClockQuality;
-  readonly log: Log;
   /** Shows programs in Status. */
   readonly writer: StatusWriter;
   readonly thefts: Thefts;
@@ -56,38 +48,21 @@ export interface RemotesOptions {
   /** Puts the copy on disk, with all else that waits. */
   readonly commit?: () => Promise<void>;
   readonly waker?: Waker;
-  /** Commands that are the agent's own affair, by kind. */
-  readonly affairs?: ReadonlyMap<CommandKind, Affair>;
 }
 
 const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVehicle']);
-
-/** A command, from a sender or from the schedule. */
-interface Order {
-  readonly id: string;
-  readonly type: CommandKind;
-  readonly body: Uint8Array;
-  /** UTC ms. */
-  readonly issued: number;
-  readonly expires: number;
-  readonly correlation: Uint8Array | undefined;
-  /** It comes from the car itself. */
-  readonly own: boolean;
-}
 
 /**
  * Carries out signed commands and what they have planned, each at most once. Every state is on disk before it is
  * published, and published before the next step is taken. docs/commands.md has the order of the checks.
  */
 export class Remotes {
-  /** Messages that were no command of a trusted key. They are never answered. */
-  unsigned = 0;
+  readonly intake: CommandIntake;
   readonly #o: RemotesOptions;
   readonly #limits: Limits;
   readonly #power: Power;
   readonly #parts: Parts;
   readonly #schedule = new Schedule();
-  readonly #reports: Reports;
   readonly #execution: Execution;
   /** Kinds and groups of actions in progress, with the command. */
   readonly #running = new Map<string, string>();
@@ -107,8 +82,18 @@ export class Remotes {
       hidden: () => hidden({ status, thefts }),
       now,
     };
-    this.#reports = new Reports({ ...options, copied: options.memory !== undefined });
-    this.#execution = new Execution({ ...options, power: this.#power, reports: this.#reports });
+    this.intake = new CommandIntake({
+      ...options,
+      copied: options.memory !== undefined,
+      validity: this.#limits.validity,
+      car: {
+        spokenTo: () => this.#power.spokenTo?.(),
+        unsupported: (type) => (this.#kind(type) === undefined ? `this agent does not carry out ${type}` : undefined),
+        untold: (type) => (this.#kind(type)?.quiet === true ? BEFORE_SENT : new Set()),
+        carryOut: (order, progress) => this.#carryOut(order, progress),
+      },
+    });
+    this.#execution = new Execution({ ...options, power: this.#power, reports: this.intake.reports });
     this.#errands = new Errands({
       ...this.#parts,
       schedule: this.#schedule,
@@ -134,64 +119,19 @@ export class Remotes {
    * settles it by what the car shows then.
    */
   stop(): void {
-    this.#reports.stop();
+    this.intake.stop();
     this.#o.confirmations.stop();
     this.#errands.stop();
   }
 
   /** Resolves when nothing is being written any more. */
   async settled(): Promise<void> {
-    await this.#reports.settled();
+    await this.intake.reports.settled();
   }
 
   /** The unit fell asleep or woke: the schedule is looked at accordingly. */
   rested(): void {
     this.#errands.arm();
-  }
-
-  /** A command that says it is signed for this car; undefined, and counted, for any other message. */
-  open(payload: Uint8Array): OpenedCommand | undefined {
-    const opened = open(payload, this.#o);
-    if (!('code' in opened)) return opened;
-    this.#leaveUnanswered(opened);
-    return undefined;
-  }
-
-  /** A message of a down topic. Never rejects. */
-  async receive(payload: Uint8Array, correlation?: Uint8Array): Promise<void> {
-    const opened = this.open(payload);
-    if (opened !== undefined) await this.take(opened, correlation);
-  }
-
-  /** A command that {@link open} gave; `crowded`: too many wait, and it is only answered. Never rejects. */
-  async take(opened: OpenedCommand, correlation?: Uint8Array, crowded = false): Promise<void> {
-    if (this.#reports.stopped) return;
-    await this.#guarded(async () => {
-      const admitted = admit(opened, this.#o.verifier);
-      if ('code' in admitted) {
-        this.#leaveUnanswered(admitted);
-        return;
-      }
-      const { command, key, rights } = admitted;
-      const { id, kind: type, body, issued, expires } = command;
-      const order: Order = { id, type, body, issued, expires, correlation, own: false };
-      // From here to the first state on record nothing else is let in: two may come at once under one id.
-      if (this.#o.ledger.find(id) === undefined) await this.#makeUp();
-      const known = this.#o.ledger.find(id);
-      if (known !== undefined) {
-        // The same command again gets the same answer, and nothing is done.
-        if (!crowded) await this.#reports.tell(this.#progress(known, correlation));
-        return;
-      }
-      if (this.#o.ledger.forgot(issued) || !this.#o.ledger.use(key, command.counter)) {
-        // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to
-        // make the car contradict what it once said about it.
-        this.#leaveUnanswered({ code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
-        return;
-      }
-      this.#power.spokenTo?.();
-      await this.#carryOut(order, rights, crowded);
-    });
   }
 
   /**
@@ -204,27 +144,27 @@ export class Remotes {
     const unfinished = ledger.unfinished();
     const untold = ledger.untold();
     for (const record of unfinished) this.#occupy(record, this.#planOf(record));
-    await this.#guarded(async () => {
-      await this.#makeUp();
+    await this.intake.guarded(async () => {
+      await this.intake.makeUp();
       await ledger.mark(this.#o.commit);
       if (ledger.behind) await ledger.write();
     });
     // A schedule that begins after `stop` would keep the process from ending.
-    if (this.#reports.stopped) return;
+    if (this.intake.reports.stopped) return;
     this.#errands.start();
-    for (const record of untold) await this.#reports.tell(this.#progress(record));
+    for (const record of untold) await this.intake.reports.tell(this.intake.progress(record));
     await Promise.all(unfinished.map((record) => this.#settle(record)));
   }
 
   async #settle(record: ActionRecord): Promise<void> {
-    const progress = this.#progress(record);
+    const progress = this.intake.progress(record);
     const plan = this.#planOf(record);
     try {
       const sent = record.status === 'SentToVehicle' && plan !== undefined;
-      if (sent && (await this.#execution.shown(plan))) await this.#reports.advance(progress, 'Success');
+      if (sent && (await this.#execution.shown(plan))) await this.intake.reports.advance(progress, 'Success');
       else {
         const detail = 'the agent was restarted before the car had confirmed';
-        await this.#reports.fail(progress, { code: 'command.interrupted', detail });
+        await this.intake.reports.fail(progress, { code: 'command.interrupted', detail });
       }
     } finally {
       this.#release(record);
@@ -241,29 +181,19 @@ export class Remotes {
   }
 
   #planOf({ type, body, action }: ActionRecord): Plan | undefined {
-    const kind = this.#o.kinds.find((candidate) => candidate.type === type);
+    const kind = this.#kind(type);
     if (kind === undefined || body === undefined) return action === '' ? undefined : { actions: [action], effects: [] };
     const plan = attempt(() => kind.plan(fromHex(body), this.#parts));
     return plan instanceof VigieError ? undefined : plan;
   }
 
-  async #carryOut(order: Order, rights: readonly string[], crowded = false): Promise<void> {
+  async #carryOut(order: Order, accepted: Progress): Promise<void> {
     const { id, type, body } = order;
-    const { kinds, ledger, log } = this.#o;
-    const kind = kinds.find((candidate) => candidate.type === type);
-    const blank: ActionRecord = { id, type, action: '', status: 'Accepted', at: this.#o.clock.now() };
-    let progress = this.#progress(blank, order.correlation);
-    const fail = (refusal: Refusal): Promise<void> => this.#reports.fail(progress, refusal);
-    if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
-    if (crowded) return fail({ code: 'command.tooFast', detail: 'too many commands wait already' });
-    const affair = this.#o.affairs?.get(type);
-    if (kind === undefined && affair === undefined) {
-      return fail(unsupported(`this agent does not carry out ${type}`));
-    }
-    const tooLate = this.#late(order);
-    if (tooLate !== undefined) return fail(tooLate);
-    if (affair !== undefined) return this.#attend(affair, body, progress);
+    const { ledger, log } = this.#o;
+    const kind = this.#kind(type);
     if (kind === undefined) return;
+    let progress = accepted;
+    const fail = (refusal: Refusal): Promise<void> => this.intake.reports.fail(progress, refusal);
     const plan = attempt(() => kind.plan(body, this.#parts));
     if (plan instanceof VigieError) return fail({ code: plan.code, detail: plan.message });
     const missing = this.#execution.missing(plan);
@@ -271,7 +201,8 @@ export class Remotes {
       return fail(unsupported(`the vehicle profile has no ${missing}, or no bus to send it on`));
     const ignored = ignoredMember(type as CommandBodyKind, body);
     if (ignored !== undefined) log.info('a deprecated member has no effect', { id, type, member: ignored });
-    progress = this.#progress({ ...blank, action: plan.actions.join(), body: hex(body) }, order.correlation);
+    const blank = accepted.record;
+    progress = { ...accepted, record: { ...blank, action: plan.actions.join(), body: hex(body) } };
 
     const running = groupsOf(type, plan).map((group) => this.#running.get(group));
     const other = running.find((command) => command !== undefined);
@@ -283,7 +214,7 @@ export class Remotes {
       const now = this.#o.clock.now();
       if (!order.own) ledger.accept({ type, at: now }, now - DAY);
       // What the car as a whole forbids may have changed on the way, a theft declared: it is asked again before each step.
-      const stillAllowed = (): Refusal | undefined => this.#late(order) ?? carRefuses(kind, this.#o);
+      const stillAllowed = (): Refusal | undefined => this.intake.late(order) ?? carRefuses(kind, this.#o);
       progress = await this.#execution.run(progress, plan, stillAllowed, (at) => ledger.wake(at, at - MONTH));
     } catch (error) {
       const code: ErrorCode = error instanceof VigieError ? error.code : 'command.interrupted';
@@ -292,20 +223,6 @@ export class Remotes {
       this.#release(blank);
       this.#errands.arm();
     }
-  }
-
-  /** Carries out what does not concern the car: neither its state nor its battery is asked. */
-  async #attend(affair: Affair, body: Uint8Array, progress: Progress): Promise<void> {
-    try {
-      // A counter that is not marked on disk would let the same happen again after a power cut.
-      this.#o.ledger.set(progress.record);
-      await this.#o.ledger.write();
-      await affair(body, this.#o.clock.now());
-    } catch (error) {
-      await this.#reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });
-      return;
-    }
-    await this.#reports.advance(progress, 'Success');
   }
 
   /** Checks of the car as a whole, in their order. */
@@ -320,10 +237,6 @@ export class Remotes {
     );
   }
 
-  #late(order: Order): Refusal | undefined {
-    return late(order, this.#limits.validity, this.#o.clock.now(), this.#o.quality());
-  }
-
   /** Carries out what a program has come to, by an id of its own: at most once, as any command. */
   readonly #runErrand = ({ type, body, window }: Errand, id: string, due: number): void => {
     const bytes = encodeBody(type as CommandBodyKind, body);
@@ -336,9 +249,9 @@ export class Remotes {
       correlation: undefined,
       own: true,
     };
-    void this.#guarded(async () => {
+    void this.intake.guarded(async () => {
       const { ledger, log } = this.#o;
-      await this.#makeUp();
+      await this.intake.makeUp();
       if (ledger.find(id) !== undefined) return;
       // The clock that it is due by is the same that says from when on nothing is lost.
       if (ledger.forgot(due + SKEW)) {
@@ -346,13 +259,12 @@ export class Remotes {
         return;
       }
       this.#power.spokenTo?.('program');
-      await this.#parts.programs.runs.during(type, () => this.#carryOut(order, [type]));
+      await this.#parts.programs.runs.during(type, () => this.intake.carryOut(order, [type]));
     });
   };
 
-  #progress(record: ActionRecord, correlation?: Uint8Array): Progress {
-    const quiet = this.#o.kinds.find(({ type }) => type === record.type)?.quiet === true;
-    return { record, correlation, untold: quiet ? BEFORE_SENT : new Set() };
+  #kind(type: CommandKind): RemoteKind | undefined {
+    return this.#o.kinds.find((kind) => kind.type === type);
   }
 
   #kept(): Readonly<Record<string, unknown>> {
@@ -370,29 +282,8 @@ export class Remotes {
     this.#parts.tracking.restore(tracking);
   }
 
-  /** A ledger that has lost something stays so on disk until it is known from when on nothing is lost. */
-  async #makeUp(): Promise<void> {
-    const { ledger, clock } = this.#o;
-    if (!ledger.doubtful) return;
-    if (this.#timeKnown()) ledger.settle(clock.now() + SKEW);
-    await ledger.write();
-  }
-
   #timeKnown(): boolean {
     return this.#o.quality() !== 'none';
-  }
-
-  #leaveUnanswered(refusal: Refusal): void {
-    this.unsigned++;
-    logUnanswered(this.#o.log, refusal);
-  }
-
-  async #guarded(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#o.log.error('a command ended in an error', { error: (error as Error).message });
-    }
   }
 }
 

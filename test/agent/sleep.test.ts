@@ -74,7 +74,7 @@ function sleeper() {
   /** Gives a command and lets time pass until it has ended, however long the car takes to wake up or not. */
   const order = async (kind: CommandBodyKind, body: object): Promise<void> => {
     let over = false;
-    const done = unit.remotes.receive(signed(commandOf(clock, kind, body))).finally(() => {
+    const done = unit.remotes.intake.receive(signed(commandOf(clock, kind, body))).finally(() => {
       over = true;
     });
     while (!over) await clock.settle(500, 100);

@@ -261,12 +261,12 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
               issued: command.issued,
               expires: command.expires,
             });
-            void run.car.remotes.receive(payload);
+            void run.car.remotes.intake.receive(payload);
             break;
           }
           case 'again': {
             const old = sent.at(-1 - (next.which % Math.max(1, sent.length)));
-            if (old !== undefined) void run.car.remotes.receive(old.payload);
+            if (old !== undefined) void run.car.remotes.intake.receive(old.payload);
             break;
           }
           case 'pass':

@@ -49,7 +49,7 @@ describe('a door command', () => {
   test('given at once under one id by two signatures is one command: the second does not speak for the first', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const command = commandOf(clock);
-    const again = remotes.receive(signed(command));
+    const again = remotes.intake.receive(signed(command));
     await give(signed(commandOf(clock, { id: command.id })));
     await again;
     expect(actuated).toEqual(['doors.lock']);
@@ -60,7 +60,7 @@ describe('a door command', () => {
   test('given twice, at once or later, is carried out once and answered alike', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const payload = signed(commandOf(clock));
-    const again = remotes.receive(payload);
+    const again = remotes.intake.receive(payload);
     await give(payload);
     await again;
     await give(payload);
@@ -71,7 +71,7 @@ describe('a door command', () => {
 
   test('is refused while another of its kind is in progress', async () => {
     const { give, reports, actuated, clock, remotes } = setUp();
-    const first = remotes.receive(signed(commandOf(clock, { id: 'first' })));
+    const first = remotes.intake.receive(signed(commandOf(clock, { id: 'first' })));
     await give(signed(commandOf(clock, { id: 'second' })));
     await first;
     expect(actuated).toEqual(['doors.lock']);
@@ -142,7 +142,9 @@ describe('refused with a cause', () => {
     const { remotes, states, clock, see } = setUp();
     see(LOCKED, ['Locked']);
     // No time passes meanwhile.
-    await remotes.receive(signed(commandOf(clock, { issued: clock.now() + issued, expires: clock.now() + expires })));
+    await remotes.intake.receive(
+      signed(commandOf(clock, { issued: clock.now() + issued, expires: clock.now() + expires })),
+    );
     expect(states().at(-1)).toBe(outcome);
   });
 
@@ -183,7 +185,7 @@ describe('not answered at all', () => {
     await give(signed(first));
     expect(states()).toHaveLength(before);
     expect(actuated).toEqual(['doors.lock']);
-    expect(remotes.unsigned).toBe(2);
+    expect(remotes.intake.unsigned).toBe(2);
   });
 
   test('a stranger’s signature, another car, altered or arbitrary bytes', async () => {
@@ -199,7 +201,7 @@ describe('not answered at all', () => {
     for (const payload of cases) await give(payload, 100);
     expect(reports).toEqual([]);
     expect(actuated).toEqual([]);
-    expect(remotes.unsigned).toBe(cases.length);
+    expect(remotes.intake.unsigned).toBe(cases.length);
   });
 
   test('no single changed bit of a command passes', async () => {
@@ -209,7 +211,7 @@ describe('not answered at all', () => {
       fc.asyncProperty(fc.nat(good.length * 8 - 1), async (bit) => {
         const bad = good.slice();
         bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7));
-        await remotes.receive(bad);
+        await remotes.intake.receive(bad);
         expect(reports).toEqual([]);
       }),
       { numRuns: 300 },
@@ -220,7 +222,7 @@ describe('not answered at all', () => {
 describe('when the agent stops while a command runs', () => {
   test('nothing waits for the car any more', async () => {
     const { clock, states, remotes } = setUp({ obeys: false });
-    const running = remotes.receive(signed(commandOf(clock)));
+    const running = remotes.intake.receive(signed(commandOf(clock)));
     await clock.settle(500, 100);
     remotes.stop();
     await running;
@@ -232,10 +234,10 @@ describe('when the agent stops while a command runs', () => {
   test('nothing false is written or said; the next start settles it', async () => {
     const memory = new Map<string, unknown>();
     const { clock, states, remotes } = setUp({ memory, obeys: false });
-    const running = remotes.receive(signed(commandOf(clock)));
+    const running = remotes.intake.receive(signed(commandOf(clock)));
     await clock.settle(500, 100);
     remotes.stop();
-    await remotes.receive(signed(commandOf(clock)));
+    await remotes.intake.receive(signed(commandOf(clock)));
     await clock.settle(4_000, 100);
     await running;
     expect(states()).toEqual(['Accepted', 'SentToVehicle']);

@@ -54,7 +54,7 @@ async function setUp(kinds: readonly string[] = ['Doors']) {
     vin: VIN,
     clock,
     signer,
-    receive: (payload) => car.remotes.receive(payload),
+    receive: (payload) => car.remotes.intake.receive(payload),
     accompany: (id) => void accompanied.push(id),
   });
   const settle = (): Promise<void> => clock.settle(4_000, 100);
@@ -120,7 +120,7 @@ describe('a command that is asked for at the interface', () => {
     await settle();
     const { signer } = await keyOf(['Doors']);
     const receive = async (payload: Uint8Array): Promise<void> => {
-      await remotes.receive(payload);
+      await remotes.intake.receive(payload);
       for (const report of reports.slice(told)) {
         later.reported(report);
         later.heard(report.remoteActionId);

@@ -249,7 +249,7 @@ export function carOf(setting: Setting = {}) {
     for (const path of Object.keys(parked)) status.seen(slotOf(path), clock.now());
   };
   const give = async (payload: Uint8Array, time = 4_000): Promise<void> => {
-    const done = remotes.receive(payload);
+    const done = remotes.intake.receive(payload);
     await clock.settle(time, 100);
     await done;
   };

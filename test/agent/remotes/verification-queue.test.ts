@@ -110,7 +110,7 @@ test('nothing is verified after the stop, and no timer is left', () => {
 
 test('a command for which there is no place fails with its cause when it is authentic, and is else not answered', async () => {
   const car = carOf();
-  const crowd = (payload: Uint8Array): Promise<void> => car.remotes.take(openCommand(payload), undefined, true);
+  const crowd = (payload: Uint8Array): Promise<void> => car.remotes.intake.take(openCommand(payload), undefined, true);
   const told = (): unknown[] => car.reports.map(({ remoteActionId, failureCause }) => [remoteActionId, failureCause]);
   const command = commandOf(car.clock, 'Doors', { state: 'Locked' });
   await crowd(signed(command, stranger.privateKey));
@@ -123,5 +123,5 @@ test('a command for which there is no place fails with its cause when it is auth
   await crowd(signed(command));
   await crowd(signed({ ...command, id: 'another' }));
   expect([told(), car.actuated]).toEqual([refused, []]);
-  expect(car.remotes.unsigned).toBe(2);
+  expect(car.remotes.intake.unsigned).toBe(2);
 });

@@ -1,0 +1,221 @@
+import type { OpenedCommand } from '../../protocol/command.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
+import type { Clock, Log, Publisher, SignatureVerifier } from '../ports.ts';
+import { admit, logUnanswered, open } from './admission.ts';
+import { type Affair, failureOf } from './affair.ts';
+import { late, SKEW } from './checks.ts';
+import { type ActionRecord, final, type Ledger } from './ledger.ts';
+import type { Refusal } from './plan.ts';
+import { type Progress, Reports } from './reports.ts';
+import { VerificationQueue } from './verification-queue.ts';
+
+/** Commands that are verified in a second; more wait. */
+const RATE = 50;
+
+/** A command, from a sender or from the schedule. */
+export interface Order {
+  readonly id: string;
+  readonly type: CommandKind;
+  readonly body: Uint8Array;
+  /** UTC ms. */
+  readonly issued: number;
+  readonly expires: number;
+  readonly correlation: Uint8Array | undefined;
+  /** It comes from the car itself. */
+  readonly own: boolean;
+}
+
+/** What carries out commands that concern the car, and settles those that an earlier run left open. */
+export interface CarCommands {
+  /** An authentic command came that was never taken before. */
+  spokenTo(): void;
+  /** Why it does not carry out commands of this kind, if it does not. */
+  unsupported(type: CommandKind): string | undefined;
+  /** States of such a command that are not told. */
+  untold(type: CommandKind): ReadonlySet<RemoteStatus>;
+  /** Resolves when the outcome is told. */
+  carryOut(order: Order, progress: Progress): Promise<void>;
+}
+
+export interface CommandIntakeParts {
+  readonly vin: string;
+  readonly verifier: SignatureVerifier;
+  readonly ledger: Ledger;
+  /** The commits of the publisher have a copy of the ledger. */
+  readonly copied: boolean;
+  readonly publisher: Publisher;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
+  readonly quality: () => ClockQuality;
+  readonly log: Log;
+  /** Longest time between issue and expiry of a command, ms. */
+  readonly validity: number;
+  /** Commands that are verified in a second; default: {@link RATE}. */
+  readonly rate?: number;
+  /** Commands that are the agent's own affair, by kind. */
+  readonly affairs?: ReadonlyMap<CommandKind, Affair> | undefined;
+  /** Why nothing is done to the car, or what does it. */
+  readonly car: string | CarCommands;
+}
+
+/**
+ * Takes signed commands, each at most once: what all have in common before they are carried out, and the whole of those
+ * that concern the agent itself. docs/commands.md has the order of the checks.
+ */
+export class CommandIntake {
+  /** Messages that were no command of a trusted key. They are never answered. */
+  unsigned = 0;
+  readonly reports: Reports;
+  readonly #parts: CommandIntakeParts;
+  readonly #queue: VerificationQueue;
+  /** Commands for the agent itself that are being carried out. */
+  readonly #underWay = new Set<string>();
+
+  constructor(parts: CommandIntakeParts) {
+    this.#parts = parts;
+    this.reports = new Reports(parts);
+    this.#queue = new VerificationQueue({
+      ...parts,
+      rate: parts.rate ?? RATE,
+      take: (command, correlation, crowded) => void this.take(command, correlation, crowded),
+    });
+  }
+
+  /** Counts a message of any down topic; false when so many came within this second that it is dropped. */
+  admits(): boolean {
+    return this.#queue.admits();
+  }
+
+  /** A message of a down topic of commands; it may come from anybody. */
+  message(payload: Uint8Array, correlation: Uint8Array | undefined): void {
+    const command = this.#open(payload);
+    if (command !== undefined) this.#queue.put(command, correlation, payload.byteLength);
+  }
+
+  /** Takes nothing more. */
+  stop(): void {
+    this.#queue.stop();
+    this.reports.stop();
+  }
+
+  /** As {@link message}, at once. Never rejects. */
+  async receive(payload: Uint8Array, correlation?: Uint8Array): Promise<void> {
+    const opened = this.#open(payload);
+    if (opened !== undefined) await this.take(opened, correlation);
+  }
+
+  /** A command that says it is signed for this car; `crowded`: too many wait, and it is only answered. Never rejects. */
+  async take(opened: OpenedCommand, correlation?: Uint8Array, crowded = false): Promise<void> {
+    const { verifier, ledger, car } = this.#parts;
+    if (this.reports.stopped) return;
+    await this.guarded(async () => {
+      const admitted = admit(opened, verifier);
+      if ('code' in admitted) {
+        this.#leaveUnanswered(admitted);
+        return;
+      }
+      const { command, key, rights } = admitted;
+      const { id, kind: type, body, issued, expires } = command;
+      // From here to the first state on record nothing else is let in: two may come at once under one id.
+      if (ledger.find(id) === undefined) await this.makeUp();
+      const known = ledger.find(id);
+      if (known !== undefined) {
+        if (!crowded) await this.#answerAgain(this.progress(known, correlation));
+        return;
+      }
+      if (ledger.forgot(issued) || !ledger.use(key, command.counter)) {
+        // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to
+        // make the car contradict what it once said about it.
+        this.#leaveUnanswered({ code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
+        return;
+      }
+      if (typeof car !== 'string') car.spokenTo();
+      await this.carryOut({ id, type, body, issued, expires, correlation, own: false }, rights, crowded);
+    });
+  }
+
+  /** Checks and carries out a command whose id and counter were never used. */
+  async carryOut(order: Order, rights: readonly string[], crowded = false): Promise<void> {
+    const { id, type, body, correlation } = order;
+    const { affairs, car, clock } = this.#parts;
+    const progress = this.progress({ id, type, action: '', status: 'Accepted', at: clock.now() }, correlation);
+    const fail = (refusal: Refusal): Promise<void> => this.reports.fail(progress, refusal);
+    if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
+    if (crowded) return fail({ code: 'command.tooFast', detail: 'too many commands wait already' });
+    const affair = affairs?.get(type);
+    const missing = typeof car === 'string' ? car : car.unsupported(type);
+    if (affair === undefined && missing !== undefined) return fail({ code: 'command.unsupported', detail: missing });
+    const tooLate = this.late(order);
+    if (tooLate !== undefined) return fail(tooLate);
+    if (affair !== undefined) await this.#attend(affair, body, progress);
+    else if (typeof car !== 'string') await car.carryOut(order, progress);
+  }
+
+  progress(record: ActionRecord, correlation?: Uint8Array): Progress {
+    const { car } = this.#parts;
+    return { record, correlation, untold: typeof car === 'string' ? new Set() : car.untold(record.type) };
+  }
+
+  late(order: Order): Refusal | undefined {
+    const { validity, clock, quality } = this.#parts;
+    return late(order, validity, clock.now(), quality());
+  }
+
+  /** A ledger that has lost something stays so on disk until it is known from when on nothing is lost. */
+  async makeUp(): Promise<void> {
+    const { ledger, clock, quality } = this.#parts;
+    if (!ledger.doubtful) return;
+    if (quality() !== 'none') ledger.settle(clock.now() + SKEW);
+    await ledger.write();
+  }
+
+  async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#parts.log.error('a command ended in an error', { error: (error as Error).message });
+    }
+  }
+
+  /** The same command again gets the same answer, and nothing is done. */
+  #answerAgain(progress: Progress): Promise<void> {
+    const { affairs, car } = this.#parts;
+    const { id, type, status } = progress.record;
+    const open = !final(status) && !this.#underWay.has(id) && affairs?.has(type) === true;
+    if (typeof car !== 'string' || !open) return this.reports.tell(progress);
+    const detail = 'the agent was restarted while it was carried out';
+    return this.reports.fail(progress, { code: 'command.interrupted', detail });
+  }
+
+  /** Carries out what does not concern the car: neither its state nor its battery is asked. */
+  async #attend(affair: Affair, body: Uint8Array, progress: Progress): Promise<void> {
+    const { ledger, clock } = this.#parts;
+    const { id } = progress.record;
+    this.#underWay.add(id);
+    try {
+      // A counter that is not marked on disk would let the same happen again after a power cut.
+      ledger.set(progress.record);
+      await ledger.write();
+      await affair(body, clock.now());
+    } catch (error) {
+      await this.reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });
+      return;
+    } finally {
+      this.#underWay.delete(id);
+    }
+    await this.reports.advance(progress, 'Success');
+  }
+
+  /** A command that says it is signed for this car; undefined, and counted, for any other message. */
+  #open(payload: Uint8Array): OpenedCommand | undefined {
+    const opened = open(payload, this.#parts);
+    if (!('code' in opened)) return opened;
+    this.#leaveUnanswered(opened);
+    return undefined;
+  }
+
+  #leaveUnanswered(refusal: Refusal): void {
+    this.unsigned++;
+    logUnanswered(this.#parts.log, refusal);
+  }
+}
