@@ -2,9 +2,11 @@
  * The list of log formats: how each is recognised by its content, and what reads it. A reader is loaded when a log of
  * its format is opened: the unit in the car has no use for them.
  */
+import { candoFrames } from './cando-block.ts';
 import type { BytesReader, FileReader, Format, Head } from './format.ts';
 import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
+import { slcanScore } from './slcan-line.ts';
 import { layoutOfColumns, layoutOfHeader } from './table/header.ts';
 import { inferLayout } from './table/infer.ts';
 import { gvretLayout, type Layout } from './table/layout.ts';
@@ -21,9 +23,13 @@ export const bytesFormats = [
   'gvret',
   'canhacker',
   'busmaster',
+  'kvaser',
+  'slcan',
   'table',
   'pcap',
   'pcapng',
+  'cando',
+  'canserver',
 ] as const;
 /** Formats that are read at any position of a file. */
 export const fileFormats = ['mdf4', 'sqlite'] as const;
@@ -154,6 +160,24 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     score: matching(/^\d+:\d+:\d+:\d+\s+[RT]x\s+\d+\s/i, /^-?\*\*\*(BUSMASTER|START DATE AND TIME)/),
     load: () => textual(async () => (await import('./busmaster.ts')).BusmasterLines),
   },
+  kvaser: {
+    name: 'Kvaser text',
+    extensions: ['txt', 'log'],
+    tools: 'Kvaser CANKing, Memorator tools',
+    score: matching(
+      /^\s*\d{1,3}\s+[\dA-F]{3,8}\s+(([A-Z]{1,4}\s+)?\d{1,2}\s+([\dA-F]{1,3}\s+)*|ErrorFrame\s+)\d+\.\d+\s+[RT]\s*$/i,
+      /^\s*Chn\s+Identifier\s+Flg\s+DLC\b/i,
+    ),
+    load: () => textual(async () => (await import('./kvaser.ts')).KvaserLines),
+  },
+  slcan: {
+    name: 'slcan (Lawicel)',
+    extensions: ['log', 'txt'],
+    tools: 'CANUSB, CANable, and terminal programs that write down what such an adapter says',
+    note: 'without time stamps all frames are at 0',
+    score: slcanScore,
+    load: () => textual(async () => (await import('./slcan-log.ts')).SlcanLines),
+  },
   table: {
     name: 'a table',
     extensions: ['csv', 'txt', 'log'],
@@ -186,6 +210,28 @@ export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record
     load: async () => {
       const { PcapngParser } = await import('./pcapng.ts');
       return { from: 'bytes', create: (recording) => new PcapngParser(recording) };
+    },
+  },
+  cando: {
+    name: 'CANDO',
+    extensions: ['can', 'avc', 'evc', 'qcc'],
+    tools: 'CANDO adapters, SavvyCAN',
+    note: '11-bit identifiers; times start again every minute',
+    score: (head) => (candoFrames(head) > 0 ? signature : 0),
+    load: async () => {
+      const { CandoParser } = await import('./cando.ts');
+      return { from: 'bytes', create: (recording) => new CandoParser(recording) };
+    },
+  },
+  canserver: {
+    name: 'CANServer',
+    extensions: ['log'],
+    tools: 'CANServer for Tesla',
+    note: 'versions 2 and 3',
+    score: startsWith('CANSERVER_v2_CANSERVER', 'CANSERVER_v3_CANSERVER'),
+    load: async () => {
+      const { CanServerParser } = await import('./canserver.ts');
+      return { from: 'bytes', create: (recording, { text }) => new CanServerParser(recording, text) };
     },
   },
   mdf4: {

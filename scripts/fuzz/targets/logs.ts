@@ -7,7 +7,7 @@ import { Recording } from '../../../adapters/can/log/recording.ts';
 import { formatCandump } from '../../../adapters/can/log/writer.ts';
 import { BIT_RATE_SWITCH, ERROR, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { pcap, pcapng } from '../../../test/adapters/can/log/capture-writers.ts';
-import { asc, blf, crtd, gvret, trc } from '../../../test/adapters/can/log/writers.ts';
+import { asc, blf, cando, canServer, crtd, gvret, kvaser, slcan, trc } from '../../../test/adapters/can/log/writers.ts';
 import { Contradiction, type FuzzTarget, texts } from '../target.ts';
 
 const start = 1_436_509_052_000;
@@ -23,6 +23,7 @@ export const frames = [
 ];
 const classic = frames.filter(({ flags }) => (flags & FD) === 0);
 const plain = classic.filter(({ id }) => (id & REMOTE) === 0);
+const short = plain.map((frame) => ({ ...frame, id: frame.id & 0x7ff }));
 
 /** As `candump -L` writes it. */
 export function candump(): string {
@@ -72,6 +73,15 @@ const seeds: Readonly<Record<BytesFormat, () => Uint8Array[]>> = {
       '***BUSMASTER Ver 2.4.0***\r\n***PROTOCOL CAN***\r\n***START DATE AND TIME 8:8:2014 23:59:58:500***\r\n***HEX***\r\n***SYSTEM MODE***\r\n23:59:59:9420 Rx 1 0x023 s 1 40\r\n00:00:00:0010 Tx 2 0x18DAF110 x 2 40 FF\r\n00:00:01:5000 Rx 1 0x023 sr 3\r\n***[STOP LOGGING SESSION]***\r\n',
       '***BUSMASTER Ver 2.4.0***\n***START DATE AND TIME 8:8:2014 1:2:3:4***\n***DEC***\n***RELATIVE MODE***\n0:0:1:0000 Rx 1 35 s 1 64\n',
     ),
+  kvaser: () =>
+    texts(kvaser(classic), kvaser(plain, 'dec'), ' 0    00000000            ErrorFrame                 29.095270 R\n'),
+  slcan: () => texts(slcan(frames), slcan(classic, false), '1D5210000000000E0D7\n3E8AABBCC\n7FF0102030405\nS6\n'),
+  cando: () => [cando(short), cando([...short, ...short])],
+  canserver: () => [
+    canServer(short, 2),
+    canServer(short, 3),
+    Buffer.concat([canServer(short, 2), canServer(short, 3)]),
+  ],
   table: () =>
     texts(
       'Time[s];Chn;ID;Name;Dir;DLC;Data\n0,001371;1;171;Brake;Rx;4;00 00 07 76\n0,002;2;18FEF100x;;Tx;1;AB\n',
@@ -100,6 +110,10 @@ const words: Readonly<Record<BytesFormat, readonly string[]>> = {
   gvret: ['Time Stamp,ID,Extended,Dir,Bus,LEN', 'true', 'false', 'Rx', 'Tx', ',', ',,'],
   canhacker: ['@ TEXT @', '\t', '\r', ',', 'RTR', '0004', 'Time   ID     DLC'],
   busmaster: ['***', 'HEX', 'DEC', 'RELATIVE', 'ABSOLUTE', 'SYSTEM', 'START DATE AND TIME', ' sr ', ' x ', ' Rx ', ':'],
+  kvaser: ['Chn Identifier Flg', 'ErrorFrame', ' X ', ' R', ' T', ' XR ', '0.000001', '  00', '  255', '\r\n'],
+  slcan: ['t1230', 'T', 'r', 'R', 'd', 'B', 'EA5F', '\r', '\u0007', 'z\r', 'V1013'],
+  cando: ['\u00ff\u00ff\0\0', '\u00ff'.repeat(8), '\u0080', '\u0007'],
+  canserver: ['CANSERVER_v2_CANSERVER', 'CANSERVER_v3_CANSERVER', '\u00a0', '\u00b0', '\u00d0', '\u00ce', '\u00cf'],
   table: [
     'Time,ID,DLC,Data',
     'ID;Data',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { append, createBatch } from '../../../../adapters/can/frames.ts';
-import { formatCandump } from '../../../../adapters/can/log/index.ts';
-import { EXTENDED, SENT } from '../../../../agent/ports.ts';
-import { anyFrames, type Frame, inMicroseconds, readText } from './frames.ts';
-import { asc, blf, crtd, gvret, trc } from './writers.ts';
+import { formatCandump, openLog } from '../../../../adapters/can/log/index.ts';
+import { ERROR_STATE, EXTENDED, SENT } from '../../../../agent/ports.ts';
+import { anyFrames, type Frame, fileOf, inMicroseconds, readText } from './frames.ts';
+import { asc, blf, cando, canServer, crtd, gvret, kvaser, slcan, trc } from './writers.ts';
 
 const everything = { fd: true, remote: true, sent: true };
 const runs = { numRuns: 60, seed: 20_260_601 };
@@ -89,6 +89,158 @@ describe('frames written in a format are read as they were', () => {
       fc.asyncProperty(anyFrames(kinds), (frames) => back(frames, 'gvret', gvret(frames))),
       runs,
     );
+  });
+});
+
+/** Frames as a format without a date, without extended identifiers or with coarser times has them. */
+const START = 1_436_509_052_000;
+const sinceStart = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, at: frame.at - START }));
+const inOrder = (gap: (frame: Frame) => number) => (frames: readonly Frame[]) =>
+  frames.filter((frame, i) => i === 0 || gap(frame) - gap(frames[i - 1] as Frame) < 60_000);
+const millisecond = (frame: Frame): number => Math.floor(frame.at - START);
+const eleven = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, id: frame.id & 0x7ff }));
+const one = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, bus: 'can0' }));
+
+describe('frames of other tools are read as they were written', () => {
+  it('Kvaser text, hexadecimal and decimal', async () => {
+    const classic = { fd: false, remote: true, sent: true };
+    await fc.assert(
+      fc.asyncProperty(anyFrames(classic), async (frames) => {
+        const read = await readText(kvaser(frames));
+        expect(read).toMatchObject({ format: 'kvaser', messages: [] });
+        expect(inMicroseconds(read.frames)).toEqual(inMicroseconds(sinceStart(frames)));
+      }),
+      runs,
+    );
+    const bytes = { id: 300, bus: 'can1', flags: 0, length: 3, data: '0064ff', at: START + 1500 };
+    const read = await readText(kvaser([bytes, { ...bytes, length: 1, data: '2a' }], 'dec'));
+    expect(read).toMatchObject({ format: 'kvaser', messages: [] });
+    expect(read.frames).toEqual([
+      { ...bytes, at: 1500 },
+      { ...bytes, at: 1500, length: 1, data: '2a' },
+    ]);
+  });
+
+  it('slcan, whose time stamps start again every minute', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: true, remote: true, sent: false }), async (all) => {
+        const frames = one(inOrder(millisecond)(all)).map((frame) => ({ ...frame, flags: frame.flags & ~ERROR_STATE }));
+        const read = await readText(slcan(frames));
+        expect(read).toMatchObject({ format: 'slcan', messages: [] });
+        expect(read.frames.map(({ at }) => at)).toEqual(frames.map(millisecond));
+        const timeless = (list: readonly Frame[]) => list.map((frame) => ({ ...frame, at: 0 }));
+        expect(timeless(read.frames)).toEqual(timeless(frames));
+        const without = await readText(slcan(frames, false));
+        expect(without.frames).toEqual(timeless(frames));
+      }),
+      runs,
+    );
+  });
+
+  it('CANDO, whose times start again every minute', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (all) => {
+        const frames = one(eleven(inOrder(millisecond)(all)));
+        // Fewer blocks are no proof of the format.
+        const read = await readText(cando(frames), { format: 'cando' });
+        expect(read.messages).toEqual([]);
+        expect(read.frames).toEqual(frames.map((frame) => ({ ...frame, at: millisecond(frame) })));
+        if (frames.length > 1) expect((await readText(cando(frames))).format).toBe('cando');
+      }),
+      runs,
+    );
+  });
+
+  it('CANServer, both versions, and files that were joined', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (all) => {
+        const frames = eleven(all);
+        const coarse = frames.map((frame) => ({ ...frame, at: Math.round(frame.at * 1000) }));
+        const two = await readText(canServer(frames, 2));
+        expect(two).toMatchObject({ format: 'canserver', messages: [] });
+        const three = await readText(canServer(frames, 3));
+        expect(three).toMatchObject({ format: 'canserver', messages: [] });
+        for (const read of [two, three]) expect(inMicroseconds(read.frames)).toEqual(coarse);
+        const joined = await readText(Buffer.concat([canServer(frames, 2), canServer(frames, 3)]));
+        expect(inMicroseconds(joined.frames)).toEqual([...coarse, ...coarse]);
+      }),
+      runs,
+    );
+  });
+});
+
+describe('Kvaser text', () => {
+  const head = 'Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir\n';
+
+  it('has error frames, other lines, and lines without a line of names', async () => {
+    const text = ' 0    00000000            ErrorFrame                          29.095270 R\nLogging stopped.\n';
+    const read = await readText(text);
+    expect(read).toMatchObject({ format: 'kvaser', messages: [] });
+    expect(read.frames).toEqual([
+      { at: 29_095.27, id: 0x2000_0080, bus: 'can0', flags: 0, length: 8, data: '0000000000000000' },
+    ]);
+  });
+
+  it.each([
+    [' 0    0000014B         2  00     1675.570498 T', 'there are not 2 bytes of data'],
+    [' 0    0000014B         1  0G     1675.570498 T', 'the data are not bytes'],
+    [' 0    2000014B         1  00     1675.570498 T', 'the identifier is not a number of at most 29 bits'],
+    [' 0    0000014B         1  00     1675.570498 Q', 'the direction at the end is not R or T'],
+    [' 0    0000014B         1  00     noon R', 'the time is not a number of seconds'],
+    [' 0    0000014B        99  00     1675.570498 T', 'the length is not a number up to 64'],
+    [' 0    1.5 R', 'there are fewer than 5 columns'],
+  ])('%j is left out', async (line, message) => {
+    const read = await readText(`${head}${line}\n 1    0000014B         1  07     1675.570498 T\n`);
+    expect(read.messages).toEqual([`2: ${message}`]);
+    expect(read.frames).toHaveLength(1);
+  });
+});
+
+describe('slcan', () => {
+  it('reads frames without letter and length, as loggers write them', async () => {
+    const read = await readText('S6\n1D5210000000000E0D7\n3E8AABB\n7FF0102\n1B0\n');
+    expect(read).toMatchObject({ format: 'slcan', messages: [] });
+    expect(read.frames.map(({ id, data }) => [id, data])).toEqual([
+      [0x1d5, '210000000000e0d7'],
+      [0x3e8, 'aabb'],
+      [0x7ff, '0102'],
+      [0x1b0, ''],
+    ]);
+  });
+
+  it.each([
+    ['t1232AA', 'the line is no frame of the length that it says'],
+    ['t8001AA', 'no identifier of 11 bits'],
+    ['T200000001AA', 'no identifier of 29 bits'],
+    ['t1231AAG000', 'the time stamp is not four hexadecimal digits'],
+    ['t1231AAG00', 'the line is no frame of the length that it says'],
+    ['t1231ZZ', 'the data are not hexadecimal bytes'],
+    ['t1231AA00ZZ', 'the time stamp is not four hexadecimal digits'],
+    ['hello', 'the line is no frame and no answer of an adapter'],
+  ])('%s is left out', async (line, message) => {
+    const read = await readText(`t1231AA\rt1231BB\r${line}\rt1231CC\r`, { format: 'slcan' });
+    expect(read.messages).toEqual([`3: ${message}`]);
+    expect(read.frames.map(({ data }) => data)).toEqual(['aa', 'bb', 'cc']);
+  });
+});
+
+it('slcan that ends within a time stamp has no frame with another time', async () => {
+  for (const cut of ['t1231BB', 't1231BBE', 't1231BBEA5']) {
+    const log = await openLog(fileOf(`t1231AA0010\rt1231AA0011\r${cut}`));
+    const times: number[] = [];
+    for await (const batch of log.batches()) times.push(...batch.at.subarray(0, batch.count));
+    expect([times, log.faults.count, ...log.passedOver]).toEqual([[16, 17], 0, ['last lines that are cut', 1]]);
+    await log.close();
+  }
+});
+
+describe('CANServer', () => {
+  it('goes on behind bytes that are no record, and counts them once', async () => {
+    const frame = { at: START, id: 0x123, bus: 'can2', flags: 0, length: 2, data: 'abcd' };
+    const log = canServer([frame], 3);
+    const read = await readText(Buffer.concat([log, Buffer.from([1, 2, 3]), log.subarray(22)]));
+    expect(read.frames).toEqual([frame, frame]);
+    expect(read.messages).toEqual([`0: bytes that are no record, from byte ${log.length} on`]);
   });
 });
 

@@ -7,10 +7,12 @@ import { Recording } from '../../../../adapters/can/log/recording.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { pcap, pcapng } from './capture-writers.ts';
 import { anyFrames, type Frame, fileOf, framesOf, parserOf, readText } from './frames.ts';
-import { asc, blf, crtd, gvret, trc } from './writers.ts';
+import { asc, blf, cando, canServer, crtd, gvret, kvaser, slcan, trc } from './writers.ts';
 
 const [frames] = fc.sample(anyFrames({ fd: true, remote: true, sent: true }), { numRuns: 1, seed: 5 }) as [Frame[]];
 const [plain] = fc.sample(anyFrames({ fd: false, remote: false, sent: true }), { numRuns: 1, seed: 6 }) as [Frame[]];
+
+const short = plain.map((frame) => ({ ...frame, id: frame.id & 0x7ff }));
 
 const samples: Readonly<Record<BytesFormat, Uint8Array>> = {
   candump: Buffer.from('(1.500000) can0 123#1122\n(2) can1 12345678##311\n(3.0) can1 7FF#R4\n'.repeat(20)),
@@ -26,6 +28,10 @@ const samples: Readonly<Record<BytesFormat, Uint8Array>> = {
       5,
     ),
   ),
+  kvaser: Buffer.from(kvaser(plain)),
+  slcan: Buffer.from(slcan(frames)),
+  cando: cando(short),
+  canserver: canServer(short, 3),
   table: Buffer.from(`Time (ms),ID,DLC,Data\n${'1.5,7E8,3,03 41 0D\n2,18FEF100,2,01FF\n'.repeat(20)}`),
   pcap: pcap(frames, { linkType: 113, little: false, nano: true }),
   pcapng: pcapng(frames, { linkType: 227, little: true, nano: false }),

@@ -123,3 +123,71 @@ function object(frame: Frame): Buffer {
   head.writeBigUInt64LE(BigInt(Math.round((frame.at - start) * 1000)) * 1000n, 24);
   return Buffer.concat([head, body, Buffer.alloc(body.length % 4)]);
 }
+
+/** @param form identifiers and bytes hexadecimal, as usual, or decimal */
+export function kvaser(frames: readonly Frame[], form: 'hex' | 'dec' = 'hex'): string {
+  const text = (value: number, digits: number): string =>
+    form === 'hex' ? hex(value, digits) : String(value).padStart(digits === 8 ? 8 : 3);
+  const lines = frames.map((frame) => {
+    const flags = `${extended(frame) ? 'X' : ''}${remote(frame) ? 'R' : ''}`.padEnd(4);
+    const bytes = remote(frame) ? '' : [...Buffer.from(frame.data, 'hex')].map((byte) => `  ${text(byte, 2)}`).join('');
+    const head = `${String(channel(frame) - 1).padStart(2)}    ${text(number(frame), 8)} ${flags} ${String(frame.length).padStart(4)}`;
+    return `${head}${bytes} ${seconds(frame, start).padStart(14)} ${direction(frame)[0]}`;
+  });
+  const header = 'Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir';
+  return `${header}\r\n${lines.join('\r\n')}\r\nLogging stopped.\r\n`;
+}
+
+/** @param stamps milliseconds of a minute behind each frame */
+export function slcan(frames: readonly Frame[], stamps = true): string {
+  const lines = frames.map((frame) => {
+    const fd = (frame.flags & FD) !== 0;
+    const letter = fd ? (bit(frame, BIT_RATE_SWITCH) ? 'b' : 'd') : remote(frame) ? 'r' : 't';
+    const id = extended(frame) ? letter.toUpperCase() + hex(number(frame), 8) : letter + hex(number(frame), 3);
+    const stamp = stamps ? hex(Math.floor(frame.at - start) % 60_000, 4) : '';
+    return `${id}${hex(code(frame.length), 1)}${remote(frame) ? '' : frame.data.toUpperCase()}${stamp}`;
+  });
+  return `V1013\rS6\r\x07O\r${lines.join('\r')}\rz\r`;
+}
+
+export function cando(frames: readonly Frame[]): Buffer {
+  const begin = Buffer.from([0, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
+  const blocks = frames.map((frame) => {
+    const time = Math.floor(frame.at - start) % 60_000;
+    const block = Buffer.alloc(12, 0xff);
+    block.writeUInt16BE((Math.floor(time / 1000) << 10) | (time % 1000), 0);
+    block.writeUInt16LE((frame.length << 12) | number(frame), 2);
+    Buffer.from(frame.data, 'hex').copy(block, 4);
+    return block;
+  });
+  return Buffer.concat([begin, ...blocks]);
+}
+
+/** Each frame behind the time from which it counts, and a mark behind the first. */
+export function canServer(frames: readonly Frame[], version: 2 | 3): Buffer {
+  const signature = Buffer.from(`CANSERVER_v${version}_CANSERVER`);
+  const records = frames.map((frame, i) => {
+    const micros = Math.round(frame.at * 1000);
+    const offset = version === 2 ? micros % 60_000_000 : micros % 10_000_000;
+    const base = Buffer.alloc(9);
+    base[0] = version === 2 ? 0xce : 0xa0;
+    base.writeBigUInt64LE(BigInt(micros - (version === 2 ? Math.floor(offset / 1000) * 1000 : offset)), 1);
+    const head = Buffer.alloc(6);
+    const id = number(frame);
+    if (version === 2) {
+      head[0] = 0xcf;
+      head.writeUInt16LE(Math.floor(offset / 1000), 1);
+      head.writeUInt16LE(id, 3);
+    } else {
+      head[0] = 0xb0 | (offset & 15);
+      head[1] = (offset >> 4) & 255;
+      head[2] = (offset >> 12) & 255;
+      head[3] = ((offset >> 20) << 3) | (id >> 8);
+      head[4] = id & 255;
+    }
+    head[5] = ((channel(frame) - 1) << 4) | frame.length;
+    const mark = Buffer.from(`${version === 2 ? '\xcd' : '\xd0'}\x04door`, 'latin1');
+    return Buffer.concat([base, head, Buffer.from(frame.data, 'hex'), ...(i === 0 ? [mark] : [])]);
+  });
+  return Buffer.concat([signature, ...records]);
+}

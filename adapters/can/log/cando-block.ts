@@ -1,0 +1,28 @@
+/** Blocks of CANDO's files, and how they are told from anything else: cando.ts has their layout. */
+import type { Head } from './format.ts';
+
+export const CANDO_BLOCK = 12;
+/** Fewer blocks that look like some may be chance. */
+const FEWEST = 3;
+
+/** Frames in the head of a file; 0 when a block of it is none. */
+export function candoFrames({ text }: Head): number {
+  const count = Math.floor(text.length / CANDO_BLOCK);
+  if (count < FEWEST) return 0;
+  let frames = 0;
+  for (let block = 0; block < count; block++) {
+    const kind = candoKind((i) => text.charCodeAt(block * CANDO_BLOCK + i));
+    if (kind === 'other') return 0;
+    if (kind === 'frame') frames++;
+  }
+  return frames;
+}
+
+export function candoKind(byte: (index: number) => number): 'frame' | 'start' | 'other' {
+  if (byte(0) >> 2 > 59 || (((byte(0) & 3) << 8) | byte(1)) > 999) return 'other';
+  if (byte(2) === 0xff && byte(3) === 0xff) return 'start';
+  const length = byte(3) >> 4;
+  if (length > 8 || (byte(3) & 8) !== 0) return 'other';
+  for (let i = 4 + length; i < CANDO_BLOCK; i++) if (byte(i) !== 0xff) return 'other';
+  return 'frame';
+}

@@ -1,0 +1,55 @@
+/** Lines of an adapter with Lawicel's protocol, and how they are told from anything else: slcan-log.ts has their layout. */
+import { hexOf } from './fields.ts';
+import type { Head } from './format.ts';
+import { lengthOfCode } from './recording.ts';
+
+/** Digits of a time stamp. */
+export const STAMP = 4;
+export const LETTERS = 'tTrRdDbB';
+export const bare = /^[0-7][\dA-F]{2}([\dA-F]{2}){0,8}$/i;
+/** A line of digits alone is no proof: fewer lines with so many of them may be anything. */
+const fewestBare = 3;
+const provingLength = 7;
+/** Commands and answers: open, close, speed, acceptance, version, serial number, status, acknowledged. */
+export const spoken = /^([OLCzZ]|[SsXZ][\dA-F]{1,6}|[MmW][\dA-F]{1,8}|[VvN][\dA-Z]{0,8}|F[\dA-F]{0,2})$/i;
+
+/** Frames in the head, by their lengths; 0 when a line is there that no adapter says. */
+export function slcanScore({ lines }: Head): number {
+  // The last one may be cut.
+  const said = lines.slice(0, -1).map(withoutBells);
+  let frames = 0;
+  let plain = 0;
+  for (const line of said) {
+    if (slcanSize(Buffer.from(line, 'latin1'), 0, line.length) > 0) frames++;
+    else if (bare.test(line)) plain += line.length >= provingLength ? 1 : 0;
+    else if (line !== '' && !spoken.test(line) && line.charCodeAt(0) !== 35) return 0;
+  }
+  return plain >= fewestBare ? frames + plain : frames;
+}
+
+/** Characters of a frame without its time stamp, when a line is one; else 0. */
+export function slcanSize(bytes: Uint8Array, start: number, end: number): number {
+  const letter = LETTERS.indexOf(String.fromCharCode(bytes[start] ?? 0));
+  if (letter < 0) return 0;
+  const digits = letter % 2 === 0 ? 3 : 8;
+  const code = hexOf(bytes, start + 1 + digits, start + 2 + digits);
+  if (hexOf(bytes, start + 1, start + 1 + digits) < 0 || code < 0) return 0;
+  const length = letter === 2 || letter === 3 ? 0 : slcanLength(code, letter);
+  const size = 2 + digits + 2 * length;
+  const rest = end - start - size;
+  return length >= 0 && (rest === 0 || rest === STAMP) ? size : 0;
+}
+
+export function slcanLength(code: number, letter: number): number {
+  return letter < 4 && code > 8 ? -1 : lengthOfCode(code);
+}
+
+/** Whether enough lines of a head are frames without a letter. */
+export function hasBareLines({ lines }: Head): boolean {
+  return lines.map(withoutBells).filter((line) => bare.test(line) && line.length >= provingLength).length >= fewestBare;
+}
+
+/** An adapter refuses with BEL, behind which no line ends. */
+function withoutBells(line: string): string {
+  return line.replaceAll('\u0007', '').trim();
+}
