@@ -1,3 +1,4 @@
+import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
@@ -19,7 +20,6 @@ import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
 import { PowerStates, powerDefaults } from './power.ts';
-import type { VehicleProfile } from './profile.ts';
 import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
 import type { Affair } from './remotes/affair.ts';

@@ -1,10 +1,10 @@
 import type { Channel } from '../protocol/channels.ts';
+import type { VehicleProfile } from '../protocol/profile.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../protocol/slots.ts';
 import type { Channels } from './channels.ts';
 import type { ReadingSink, WantedSignal } from './ports.ts';
 import { PositionGate } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
-import type { VehicleProfile } from './profile.ts';
 import type { Status } from './status.ts';
 import { type Contest, compile, contestsOf, convert, isPlain, Latest, slotOf, type Target } from './target.ts';
 

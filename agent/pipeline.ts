@@ -1,10 +1,10 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
+import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { ChannelObserver, Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
 import { Monitors } from './monitors/monitors.ts';
 import type { Log, Publisher } from './ports.ts';
-import type { VehicleProfile } from './profile.ts';
 import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
 import { CollisionRecorder } from './recorders/collision/collision.ts';

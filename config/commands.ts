@@ -1,6 +1,6 @@
 /** The `commands` section of a profile. */
 import { channelByPath } from '../protocol/channels.ts';
-import type { FailureCause } from '../protocol/errors.ts';
+import type { CommandRule, Confirmation, Requirement, Send } from '../protocol/profile.ts';
 import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
@@ -9,62 +9,19 @@ import { type Findings, pointer } from './findings.ts';
 import type { ChecksumInput, CommandInput, ConfirmInput, RequirementInput, SendInput } from './profile-schema.ts';
 import { readDuration } from './quantities.ts';
 import type { Source } from './sources.ts';
-import { readUds, type Uds } from './uds.ts';
+import { readUds, type WrittenUds } from './uds.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
-export interface Checksum {
-  readonly signal: string;
-  readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
-  /** AUTOSAR only: the data ID (16 bit), or the list of 16 (8 bit) of profile 2, by counter value. */
-  readonly dataId?: number | readonly number[];
-}
-
-/** The frame that asks the car. */
-export interface Send {
-  readonly bus: string;
-  readonly message: string;
-  /** Physical values or names of the value table, by signal. */
-  readonly signals: Readonly<Record<string, number | string>>;
-  /** Milliseconds between repetitions. */
-  readonly every: number;
-  /** Milliseconds of repetition; 0: one frame. */
-  readonly for: number;
-  /** Signal that counts the frames. */
-  readonly counter?: string;
-  readonly checksum?: Checksum;
-  /** Line of the profile that names the message. */
-  readonly line: number;
-}
-
-/** How Status or a channel shows that the car has done it; one of `equals` and `includes` is there. */
-export interface Confirm {
-  readonly path: string;
-  readonly equals?: string | number | boolean;
-  /** For a set: the name that must be in it. */
-  readonly includes?: string;
-}
-
-/** What Status must show before the car is asked; exactly one of the members between `path` and `cause` is there. */
-export interface Requirement {
-  readonly path: string;
-  readonly equals?: string | number | boolean;
-  readonly includes?: string;
-  readonly atMost?: number;
-  readonly atLeast?: number;
-  readonly cause: FailureCause;
-}
-
-interface Rule {
-  readonly confirm: Confirm;
-  readonly requires?: readonly Requirement[];
-  /** Milliseconds the car may take. */
-  readonly within: number;
+interface Rule extends CommandRule {
   readonly line: number;
 }
 
 /** Carried out by frames, or by diagnostics. */
 export type Command = Rule &
-  ({ readonly send: Send; readonly uds?: undefined } | { readonly uds: Uds; readonly send?: undefined });
+  ({ readonly send: WrittenSend; readonly uds?: undefined } | { readonly uds: WrittenUds; readonly send?: undefined });
+
+/** With the line of the profile that names the message. */
+type WrittenSend = Send & { readonly bus: string; readonly line: number };
 
 /** What a command may be confirmed by. */
 export interface Fed {
@@ -128,7 +85,7 @@ function readParts(input: CommandInput, at: string, buses: BusNames, fed: Fed, f
   };
 }
 
-function readSend(input: SendInput, at: string, buses: BusNames, findings: Findings): Send {
+function readSend(input: SendInput, at: string, buses: BusNames, findings: Findings): WrittenSend {
   const { message, signals, counter, checksum } = input;
   if (input.for === undefined && input.every !== undefined) {
     findings.error(`${at}/every`, '`every` without `for`', 'add how long the frame is repeated, e.g. for: 500ms');
@@ -187,7 +144,7 @@ function checkChecksum(checksum: ChecksumInput, send: SendInput, at: string, fin
   }
 }
 
-function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findings): Confirm {
+function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findings): Confirmation {
   const { path, equals, includes } = input;
   const slot = channelByPath.get(path) ?? slotAt(path, `${at}/path`, findings);
   if ((equals === undefined) === (includes === undefined)) {

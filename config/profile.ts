@@ -2,14 +2,7 @@
 import { resolve, sep } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
-import type {
-  AlertRule,
-  CollisionRule,
-  TelemetryRule,
-  TheftRule,
-  TripRule,
-  WaypointRule,
-} from '../protocol/recording.ts';
+import type { VehicleProfile } from '../protocol/profile.ts';
 import { type Bus, readBuses, unreadable } from './buses.ts';
 import { type Command, readCommands } from './commands.ts';
 import { readYamlFile, type YamlContents } from './document.ts';
@@ -21,28 +14,14 @@ import { type ProfileInput, profileSchema } from './profile-schema.ts';
 import { readAlerts, readImpact, readTelemetry, readTheft, readTrips, readWaypoints } from './recording.ts';
 import { profileFile, shippedNames } from './shipped.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
-import type { FixedValue } from './values.ts';
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
-export interface Profile {
+export interface Profile extends Required<VehicleProfile> {
   /** Absolute path. */
   readonly file: string;
-  readonly name: string;
   readonly title: string;
   readonly buses: readonly Bus[];
-  /** Grouped by path, each group in order of priority. */
   readonly sources: readonly Source[];
-  /** By Status path. */
-  readonly constants: Readonly<Record<string, FixedValue>>;
-  /** By Status path; `default` for those that are not listed. */
-  readonly telemetry: Readonly<Record<string, TelemetryRule>>;
-  readonly waypoints: WaypointRule;
-  /** By type; `default` for those that are not listed. */
-  readonly alerts: Readonly<Record<string, AlertRule>>;
-  readonly trips: TripRule;
-  readonly collisions: CollisionRule;
-  readonly thefts: TheftRule;
-  /** By kind and action, e.g. `doors.lock`. */
   readonly commands: Readonly<Record<string, Command>>;
 }
 

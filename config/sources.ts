@@ -1,6 +1,7 @@
 /** The sections of a profile that say where values come from, and `constants`. */
 import { channelByPath } from '../protocol/channels.ts';
 import { suggestion } from '../protocol/nearest.ts';
+import type { SourceMapping } from '../protocol/profile.ts';
 import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
@@ -10,26 +11,9 @@ import type { SourceInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
-/** One source of a Status path or a channel. Sources of a path follow each other in order of priority. */
-export interface Source {
-  readonly path: string;
+/** With the line of the profile that names the signal. */
+export interface Source extends SourceMapping {
   readonly bus: string;
-  readonly message: string;
-  readonly signal: string;
-  /** value = physical signal × scale + offset; 1 and 0 where `map` is given. */
-  readonly scale: number;
-  readonly offset: number;
-  /** Raw values that never become values. */
-  readonly invalid: readonly number[];
-  /** By raw value, in decimal. */
-  readonly map?: Readonly<Record<string, FixedValue>>;
-  /** Milliseconds of silence after which the value is stale. */
-  readonly timeout?: number;
-  /** 0 is the best. */
-  readonly priority: number;
-  /** Milliseconds of silence after which the next source takes over; given where there are several. */
-  readonly failover?: number;
-  /** Line of the profile that names the signal. */
   readonly line: number;
 }
 

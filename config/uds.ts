@@ -1,52 +1,12 @@
 /** Commands of a profile that diagnostics carry out (ISO 14229-1). */
+import type { Uds } from '../protocol/profile.ts';
 import type { BusNames } from './buses.ts';
 import type { Findings } from './findings.ts';
 import { readDuration } from './quantities.ts';
 import type { UdsInput } from './uds-schema.ts';
 
-/** What a control unit is asked. */
-export interface Uds {
-  readonly bus: string;
-  readonly address: {
-    /** CAN identifier of the request, without flag bits. */
-    readonly request: number;
-    /** 29-bit identifiers. */
-    readonly extended: boolean;
-    /** CAN identifiers of the answer and of flow control; absent: the usual ones. */
-    readonly response?: number;
-    readonly flowControl?: number;
-    /** Target and source in the first byte (extended addressing); absent: normal addressing. */
-    readonly target?: number;
-    readonly source?: number;
-  };
-  readonly session: number;
-  readonly security?: {
-    readonly level: number;
-    readonly key: string;
-    /** Hexadecimal. */
-    readonly constant?: string;
-  };
-  readonly service:
-    | {
-        readonly kind: 'io';
-        readonly identifier: number;
-        readonly control: 'resetToDefault' | 'freezeCurrentState' | 'shortTermAdjustment';
-        /** Hexadecimal; empty: none. */
-        readonly state: string;
-      }
-    | {
-        readonly kind: 'routine';
-        readonly identifier: number;
-        /** Hexadecimal; empty: none. */
-        readonly option: string;
-        readonly results?: string;
-      };
-  /** ms */
-  readonly hold: number;
-  readonly release: boolean;
-  /** Line of the profile. */
-  readonly line: number;
-}
+/** With the line of the profile. */
+export type WrittenUds = Uds & { readonly line: number };
 
 const LONGEST_11 = 0x7ff;
 
@@ -59,7 +19,7 @@ function isFunctional(request: number): boolean {
 }
 
 /** Undefined when there are faults. */
-export function readUds(input: UdsInput, at: string, buses: BusNames, findings: Findings): Uds | undefined {
+export function readUds(input: UdsInput, at: string, buses: BusNames, findings: Findings): WrittenUds | undefined {
   const { hold, release = true, security } = input;
   if (hold === undefined && input.io !== undefined) {
     findings.error(at, 'control would be returned as soon as it is taken', 'add hold: and a time, such as 2s');

@@ -2,6 +2,7 @@ import { BrokenOff } from '../../agent/actuators.ts';
 import type { ActionParameters, Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
 import { WAKE } from '../../agent/power.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { Send } from '../../protocol/profile.ts';
 import {
   type BitField,
   type BoundDatabase,
@@ -17,25 +18,6 @@ import { extremes, messagesOf, type SignalValues } from './parameters.ts';
 /** How the profile has a command put on the bus; without `send` it is carried out in another way. */
 export interface FrameCommand {
   readonly send?: Send | undefined;
-}
-
-interface Send {
-  readonly bus?: string;
-  readonly message: string;
-  /** Physical values, value-table names or parameters (parameters.ts); signals that are left out are 0. */
-  readonly signals: SignalValues;
-  /** Cycle time, ms. */
-  readonly every: number;
-  /** How long the message is repeated, ms. */
-  readonly for: number;
-  /** Signal that counts the frames up. */
-  readonly counter?: string;
-  readonly checksum?: {
-    readonly signal: string;
-    readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
-    /** AUTOSAR: one Data ID for profile 1, sixteen for profile 2. */
-    readonly dataId?: number | readonly number[];
-  };
 }
 
 /** A command with its counter and checksum found in the network description. */

@@ -1,20 +1,8 @@
 /** How diagnostics are asked, whatever carries them: an adapter on a serial line, or ISO-TP on a bus. */
 
-/** How a request is addressed; ISO 15765-4 §6.3 and ISO 15765-2 §10. */
-export interface DiagnosticAddress {
-  /** CAN identifier of the request, without flag bits; 7DF or 18DB33F1 ask all control units. */
-  readonly request: number;
-  /** 29-bit identifiers. */
-  readonly extended: boolean;
-  /** CAN identifier of the one control unit that is to answer; absent: whoever does. */
-  readonly response?: number;
-  /** Identifier that flow control is sent with, where it is not the usual one for the answer's. */
-  readonly flowControl?: number;
-  /** Target address in the first byte of each frame, 0..255 (extended addressing); absent: normal addressing. */
-  readonly target?: number;
-  /** Address that the answer carries in its first byte, 0..255 (extended addressing). */
-  readonly source?: number;
-}
+import type { DiagnosticAddress } from '../../protocol/profile.ts';
+
+export type { DiagnosticAddress };
 
 export interface DiagnosticRequest {
   readonly address: DiagnosticAddress;

@@ -1,5 +1,6 @@
 import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { VehicleProfile } from '../../protocol/profile.ts';
 import type { TelemetryRule } from '../../protocol/recording.ts';
 import {
   isTelemetry,
@@ -9,7 +10,6 @@ import {
   telemetryFromReadings,
 } from '../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
-import type { VehicleProfile } from '../profile.ts';
 import type { Records } from '../records.ts';
 import type { StatusListener } from '../status.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';

@@ -1,9 +1,9 @@
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { Confirmation } from '../../protocol/profile.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { ChannelObserver, Channels } from '../channels.ts';
 import type { Clock } from '../ports.ts';
-import type { Confirmation } from '../profile.ts';
 import type { Status, StatusObserver } from '../status.ts';
 import type { End } from './diagnosis.ts';
 

@@ -1,8 +1,8 @@
 import { VigieError } from '../../protocol/errors.ts';
+import type { CommandRule } from '../../protocol/profile.ts';
 import { BrokenOff } from '../actuators.ts';
 import type { Channels } from '../channels.ts';
 import type { ActionParameters, Actuator, Clock } from '../ports.ts';
-import type { CommandRule } from '../profile.ts';
 import type { StatusReader } from '../status.ts';
 import type { Confirmations } from './confirmation.ts';
 import { diagnose, endsOf } from './diagnosis.ts';

@@ -1,6 +1,6 @@
 import type { ErrorCode, FailureCause } from '../../protocol/errors.ts';
+import type { Condition, Requirement } from '../../protocol/profile.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
-import type { Condition, Requirement } from '../profile.ts';
 import type { StatusReader } from '../status.ts';
 import type { Refusal } from './plan.ts';
 

@@ -1,12 +1,12 @@
 import { DAY } from '../../protocol/calendar.ts';
 import { type CommandBodyKind, encodeBody } from '../../protocol/command.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
+import type { CommandRule } from '../../protocol/profile.ts';
 import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Channels } from '../channels.ts';
 import type { StatusWriter } from '../mapping.ts';
 import type { Actuator, Clock, Memory } from '../ports.ts';
-import type { CommandRule } from '../profile.ts';
 import { Schedule } from '../schedule.ts';
 import type { Status, StatusReader } from '../status.ts';
 import { attempt, fromHex, hex } from './admission.ts';

@@ -16,9 +16,9 @@ import { Channels } from '../../agent/channels.ts';
 import { intakeOf } from '../../agent/column-intake.ts';
 import { Mapping } from '../../agent/mapping.ts';
 import type { FrameBatch, FrameDecoder } from '../../agent/ports.ts';
-import type { SourceMapping } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
 import { channels as allChannels } from '../../protocol/channels.ts';
+import type { SourceMapping } from '../../protocol/profile.ts';
 import { slots } from '../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { Channels } from '../../agent/channels.ts';
 import { Mapping } from '../../agent/mapping.ts';
 import { hiddenFrom } from '../../agent/privacy.ts';
-import type { SourceMapping } from '../../agent/profile.ts';
 import { Status, type StatusObserver } from '../../agent/status.ts';
 import { channelByPath, channels } from '../../protocol/channels.ts';
+import type { SourceMapping } from '../../protocol/profile.ts';
 import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Channels } from '../../agent/channels.ts';
 import { Mapping } from '../../agent/mapping.ts';
-import type { VehicleProfile } from '../../agent/profile.ts';
 import { Status } from '../../agent/status.ts';
 import { loadProfile, type Profile } from '../../config/profile.ts';
 import { shippedNames, shippedProfiles } from '../../config/shipped.ts';
 import { channelByPath } from '../../protocol/channels.ts';
+import type { VehicleProfile } from '../../protocol/profile.ts';
 import { recordingDefaults } from '../../protocol/recording.ts';
 
 import { car } from './car.ts';

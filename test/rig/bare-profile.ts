@@ -1,5 +1,5 @@
 /** A profile that asks for nothing but these sources: defaults for what is recorded, and no command. */
-import type { SourceMapping, VehicleProfile } from '../../agent/profile.ts';
+import type { SourceMapping, VehicleProfile } from '../../protocol/profile.ts';
 
 export function bareProfile(sources: readonly SourceMapping[] = []): VehicleProfile {
   return {

@@ -1,7 +1,7 @@
 /** What a profile says of a command that diagnostics carry out, and the messages of ISO 14229-1 that it becomes. */
 import { VigieError } from '../../../protocol/errors.ts';
+import type { Uds } from '../../../protocol/profile.ts';
 import { bytesOf } from '../hex.ts';
-import type { DiagnosticAddress } from '../requester.ts';
 import type { DiagnosticStep } from './client.ts';
 import type { KeyHook, KeyHooks } from './security.ts';
 
@@ -10,49 +10,6 @@ export interface UdsCommand {
   readonly uds?: Uds | undefined;
   /** Time the car may take, ms: later nothing is begun any more. */
   readonly within: number;
-}
-
-interface Uds {
-  readonly bus: string;
-  readonly address: DiagnosticAddress;
-  /** Diagnostic session in which it is allowed: 03, 04 or 40..7E (ISO 14229-1:2020 §10.2). */
-  readonly session: number;
-  readonly security?: Security;
-  readonly service: InputOutputControl | RoutineControl;
-  /** Control is held, or the routine left running, for so long, ms. */
-  readonly hold: number;
-  /** Control is returned, or the routine stopped, before the session ends. */
-  readonly release: boolean;
-}
-
-interface Security {
-  /** `requestSeed`: odd, 01..7D; the key goes with the number after it (§10.4). */
-  readonly level: number;
-  /** Name of a {@link KeyHook}. */
-  readonly key: string;
-  /** What the hook computes with, hexadecimal. */
-  readonly constant?: string;
-}
-
-/** Service 2F (§13.2). */
-export interface InputOutputControl {
-  readonly kind: 'io';
-  /** Data identifier, 0..FFFF. */
-  readonly identifier: number;
-  readonly control: keyof typeof CONTROLS;
-  /** State and mask that go with it, hexadecimal; empty: none. */
-  readonly state: string;
-}
-
-/** Service 31 (§14.2). */
-export interface RoutineControl {
-  readonly kind: 'routine';
-  /** Routine identifier, 0..FFFF. */
-  readonly identifier: number;
-  /** Option record, hexadecimal; empty: none. */
-  readonly option: string;
-  /** What its results must begin with, hexadecimal; absent: they are not asked for. */
-  readonly results?: string;
 }
 
 /** inputOutputControlParameter (ISO 14229-1:2020 Annex E). */
@@ -125,7 +82,10 @@ function prepare(
   };
 }
 
-function keyOf({ level, key, constant = '' }: Security, hooks: KeyHooks): PreparedCommand['key'] & object {
+function keyOf(
+  { level, key, constant = '' }: NonNullable<Uds['security']>,
+  hooks: KeyHooks,
+): PreparedCommand['key'] & object {
   const hook = hooks.get(key);
   if (hook === undefined) {
     const known = [...hooks.keys()].join(', ') || 'none';

@@ -1,0 +1,148 @@
+/** What a vehicle profile says, with all checks done: config/ reads it, the agent and its adapters work from it. */
+
+import type { FailureCause } from './errors.ts';
+import type { AlertRule, CollisionRule, TelemetryRule, TheftRule, TripRule, WaypointRule } from './recording.ts';
+
+/** One source of a Status path or of a channel (protocol/channels.ts). Sources of the same path are listed in order of `priority`, 0 first. */
+export interface SourceMapping {
+  readonly path: string;
+  readonly bus?: string;
+  readonly message: string;
+  readonly signal: string;
+  /** value = physical signal × scale + offset */
+  readonly scale: number;
+  readonly offset: number;
+  /** Raw values that say "not available"; they never become values. */
+  readonly invalid: readonly number[];
+  /** Raw value to name, flag or set of names; raw values that are not listed never become values. */
+  readonly map?: Readonly<Record<string, string | boolean | number | readonly string[]>>;
+  /** Milliseconds after which the value is stale. */
+  readonly timeout?: number;
+  readonly priority: number;
+  /** Milliseconds of silence after which the next source takes over. */
+  readonly failover?: number;
+}
+
+/** How Status or a channel (protocol/channels.ts) shows that a command has taken effect. */
+export interface Confirmation {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  /** For sets: the name that must be in it. */
+  readonly includes?: string;
+}
+
+/** What a path of Status must show, from a reading that is not stale: one of the members beside `path` is there. */
+export interface Condition {
+  readonly path: string;
+  readonly equals?: string | number | boolean;
+  /** For a set: the name that must be in it. */
+  readonly includes?: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+/** A condition of the profile; it takes the place of what the table of interlocks says of the same path. */
+export interface Requirement extends Condition {
+  /** Failure cause of the interface. */
+  readonly cause: FailureCause;
+}
+
+export interface CommandRule {
+  readonly confirm: Confirmation;
+  /** Conditions besides those of the table of interlocks. */
+  readonly requires?: readonly Requirement[];
+  /** Milliseconds the car may take; silence for longer is a failure. */
+  readonly within: number;
+}
+
+/** The frame that asks the car. */
+export interface Send {
+  readonly bus?: string;
+  readonly message: string;
+  /** Physical values, names of the value table or parameters, by signal; signals that are left out are 0. */
+  readonly signals: Readonly<Record<string, number | string>>;
+  /** Milliseconds between repetitions. */
+  readonly every: number;
+  /** Milliseconds of repetition; 0: one frame. */
+  readonly for: number;
+  /** Signal that counts the frames. */
+  readonly counter?: string;
+  readonly checksum?: {
+    readonly signal: string;
+    readonly method: 'sum' | 'xor' | 'crc8-j1850' | 'autosar-p1' | 'autosar-p2';
+    /** AUTOSAR only: the data ID (16 bit), or the list of 16 (8 bit) of profile 2, by counter value. */
+    readonly dataId?: number | readonly number[];
+  };
+}
+
+/** How a request is addressed; ISO 15765-4 §6.3 and ISO 15765-2 §10. */
+export interface DiagnosticAddress {
+  /** CAN identifier of the request, without flag bits; 7DF or 18DB33F1 ask all control units. */
+  readonly request: number;
+  /** 29-bit identifiers. */
+  readonly extended: boolean;
+  /** CAN identifier of the one control unit that is to answer; absent: whoever does. */
+  readonly response?: number;
+  /** Identifier that flow control is sent with, where it is not the usual one for the answer's. */
+  readonly flowControl?: number;
+  /** Target address in the first byte of each frame, 0..255 (extended addressing); absent: normal addressing. */
+  readonly target?: number;
+  /** Address that the answer carries in its first byte, 0..255 (extended addressing). */
+  readonly source?: number;
+}
+
+/** What a control unit is asked (ISO 14229-1:2020). */
+export interface Uds {
+  readonly bus: string;
+  readonly address: DiagnosticAddress;
+  /** Diagnostic session in which it is allowed: 03, 04 or 40..7E (§10.2). */
+  readonly session: number;
+  readonly security?: {
+    /** `requestSeed`: odd, 01..7D; the key goes with the number after it (§10.4). */
+    readonly level: number;
+    /** Name of what computes the key. */
+    readonly key: string;
+    /** What it computes with, hexadecimal. */
+    readonly constant?: string;
+  };
+  readonly service:
+    | {
+        /** Service 2F (§13.2). */
+        readonly kind: 'io';
+        /** Data identifier, 0..FFFF. */
+        readonly identifier: number;
+        readonly control: 'resetToDefault' | 'freezeCurrentState' | 'shortTermAdjustment';
+        /** State and mask that go with it, hexadecimal; empty: none. */
+        readonly state: string;
+      }
+    | {
+        /** Service 31 (§14.2). */
+        readonly kind: 'routine';
+        /** Routine identifier, 0..FFFF. */
+        readonly identifier: number;
+        /** Option record, hexadecimal; empty: none. */
+        readonly option: string;
+        /** What its results must begin with, hexadecimal; absent: they are not asked for. */
+        readonly results?: string;
+      };
+  /** Control is held, or the routine left running, for so long, ms. */
+  readonly hold: number;
+  /** Control is returned, or the routine stopped, before the session ends. */
+  readonly release: boolean;
+}
+
+export interface VehicleProfile {
+  readonly name: string;
+  readonly sources: readonly SourceMapping[];
+  readonly constants: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /** By Status path; `default` for the rest. */
+  readonly telemetry: Readonly<Record<string, TelemetryRule>>;
+  readonly waypoints: WaypointRule;
+  /** By type (AlertType); `default` for those that are not listed. */
+  readonly alerts?: Readonly<Record<string, AlertRule>>;
+  readonly trips?: TripRule;
+  readonly collisions?: CollisionRule;
+  readonly thefts?: TheftRule;
+  /** By action, e.g. `doors.lock`. */
+  readonly commands: Readonly<Record<string, CommandRule>>;
+}
