@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { DbcFrameReader } from '../adapters/can/dbc/index.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
+import { isValueLog } from '../adapters/can/log/values/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -11,6 +12,7 @@ import { decodeObd } from './decode-obd.ts';
 import { isFixLog } from './fix-logs.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
+import { decodeValues, timeZoneOption } from './value-log.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -24,6 +26,7 @@ interface Options {
   readonly raw?: boolean;
   readonly columns?: string;
   readonly choices?: boolean;
+  readonly timeZone?: string;
   readonly format?: string;
 }
 
@@ -38,7 +41,8 @@ integers beyond 2^53 and values that are not finite are strings. Frames that no 
 --raw. The format is found by content: ${formatNames()}; each also packed (${packings.join(', ')}).
 
 NMEA 0183, u-blox UBX, SiRF and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
-degrees, m and km/h. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
+degrees, m and km/h. Tables of values (CSV of a phone or data logger: a time and named columns), a line per row: \
+{t, values: {name: number}}, in km/h, °C, km, kPa and m/s² where the header names a unit of these. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
 {command, values: {signalId: value}} or {error}. Answers to 09 02 and 22 F190 give {vin}; answers to 03, 07, 0A and \
 19 02 give {faults: [{code, status: [...], name?, unit?, system, definedBy, group?}]}.
 
@@ -53,6 +57,7 @@ that cannot be read.`,
     )
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
     .option('--columns <names>', COLUMNS_HELP)
+    .addOption(timeZoneOption())
     .option('--choices', 'names of the value table instead of numbers')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
@@ -70,7 +75,7 @@ Examples:
 }
 
 async function decode(logs: string[], options: Options): Promise<void> {
-  const { obd, dbc, raw, columns } = options;
+  const { obd, dbc, raw, columns, timeZone } = options;
   const format = formatOf(options.format);
   const lines = new Lines();
   let decoded = 0;
@@ -90,10 +95,10 @@ async function decode(logs: string[], options: Options): Promise<void> {
   const databases = (dbc ?? []).map(loadDbc);
   for (const path of logs) {
     if (raw !== true && dbc === undefined) {
-      if (!(await isFixLog(path))) {
+      if (await isFixLog(path)) decoded += await decodeFixes(path, format, lines);
+      else if (await isValueLog(path)) decoded += await decodeValues(path, timeZone, format, lines);
+      else
         throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
-      }
-      decoded += await decodeFixes(path, format, lines);
       continue;
     }
     const log = await openLog(path, columns === undefined ? {} : { columns });

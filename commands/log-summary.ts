@@ -12,13 +12,13 @@ const TOLERATED = 0.01;
 export const COLUMNS_HELP =
   'how to read a table without column names, e.g. time,id,dlc,data,bus or time(us),-,id,d0; - is passed over';
 
-type Read = Pick<LogReader, 'format' | 'frames' | 'faults' | 'leftOut' | 'passedOver'>;
+type Read = Pick<LogReader, 'frames' | 'faults' | 'leftOut' | 'passedOver'> & { readonly format: string };
 
-/** Lines for people. Nothing is left out: one line. */
-export function summaryOf(log: Read, path: string): readonly string[] {
+/** Lines for people. Nothing is left out: one line. @param noun what the log consists of */
+export function summaryOf(log: Read, path: string, noun = 'frame'): readonly string[] {
   const { frames, faults, leftOut, passedOver, format } = log;
   const share = faults.count === 0 ? '' : ` (${percent(faults.count / (frames + faults.count))})`;
-  const read = `${path}: ${counted(frames, 'frame')} read as ${format}, ${faults.count.toLocaleString('en')} left out${share}`;
+  const read = `${path}: ${counted(frames, noun)} read as ${format}, ${faults.count.toLocaleString('en')} left out${share}`;
   const others = [...passedOver].map(([kind, count]) => `${count.toLocaleString('en')} ${kind}`);
   const reasons = [...leftOut]
     .sort((a, b) => b.count - a.count)
@@ -37,10 +37,10 @@ export function isIncomplete({ frames, faults }: Read): boolean {
  * Writes the summary to standard error, of a log that was read whole only for people; an incomplete log makes the exit
  * status 1.
  */
-export function reportLog(log: Read, path: string): void {
+export function reportLog(log: Read, path: string, noun = 'frame'): void {
   const whole = log.frames > 0 && log.faults.count === 0 && log.passedOver.size === 0;
   if (whole && !process.stderr.isTTY) return;
-  process.stderr.write(`${summaryOf(log, path).join('\n')}\n`);
+  process.stderr.write(`${summaryOf(log, path, noun).join('\n')}\n`);
   if (isIncomplete(log)) process.exitCode = 1;
 }
 

@@ -2,6 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { slice } from '../adapters/can/frames.ts';
 import { CandumpFile, type LogReader, openLog } from '../adapters/can/log/index.ts';
+import { isValueLog } from '../adapters/can/log/values/index.ts';
 import { ReplayClock } from '../adapters/clock/replay.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
@@ -20,13 +21,17 @@ import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
-import { replayFixes } from './replay-fixes.ts';
+import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import { vinOf } from './rig.ts';
+import { replayValues, timeZoneOption } from './value-log.ts';
 import { decoderFor, loadVehicle, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 
 /** Stands for the car whose log has none. */
 const REPLAY_VIN = 'VF3REPLAY00000001';
+
+/** Time that passes without a reading behind tables of values: a trip ends after its grace time. ms */
+const SILENCE_BEHIND_VALUES = 10 * 60_000;
 
 interface Options {
   readonly profile: string;
@@ -34,6 +39,7 @@ interface Options {
   readonly vin: string;
   readonly bus?: string;
   readonly columns?: string;
+  readonly timeZone?: string;
   readonly speed?: number;
   readonly cbor?: string;
   readonly data?: string;
@@ -45,8 +51,9 @@ export function replayCommand(): Command {
   return new Command('replay')
     .summary('a recorded log through the agent: what the car would have published')
     .description(
-      `Plays CAN logs, and recordings of receivers (NMEA 0183, UBX, gpsd), through the same decoder, Status, recorders and outbox as in the car, in the log's own time. A \
-line per message: {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
+      `Plays CAN logs, and recordings of receivers (NMEA 0183, UBX, gpsd), through the same decoder, Status, recorders and outbox as in the car, in the log's own time, and \
+tables of values (CSV of a phone or data logger) through the columns that the profile names. A line per message: \
+{topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
     )
     .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip); - reads standard input')
     .requiredOption('-p, --profile <name-or-path>', 'vehicle profile')
@@ -54,6 +61,7 @@ line per message: {topic, seq, at, body}. The same log gives the same bytes. A s
     .option('--vin <vin>', 'the car’s identification number', vinOf, REPLAY_VIN)
     .option('--bus <name>', 'take all frames as from this bus of the profile')
     .option('--columns <names>', COLUMNS_HELP)
+    .addOption(timeZoneOption())
     .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)
     .option('--write <file>', 'write the frames read as one candump log, whatever the format they came in')
     .option('--data <dir>', 'keep records and what is not acknowledged there, as the agent in the car does')
@@ -119,6 +127,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const from = started.monotonic();
   let frames = 0;
   let fixes = 0;
+  let rows = 0;
   let first = true;
   let last = 0;
   const heard: (readonly string[])[] = [];
@@ -129,22 +138,29 @@ async function replay(logs: string[], options: Options): Promise<void> {
     agent.start();
     agent.up();
   };
+  /** How readings that are no frames are played: at the pace of their own log. */
+  const playAt = (): FixPlay => {
+    const pace = pauses(options.speed, started);
+    return {
+      agent,
+      clock,
+      advance: async (at: number) => {
+        begin(at);
+        await pace(at);
+        clock.advanceTo(at);
+        last = Math.max(last, at);
+      },
+      played: () => output.flush(),
+    };
+  };
   try {
     for (const path of logs) {
       if (options.columns === undefined && (await isFixLog(path))) {
-        const pace = pauses(options.speed, started);
-        const play = {
-          agent,
-          clock,
-          advance: async (at: number) => {
-            begin(at);
-            await pace(at);
-            clock.advanceTo(at);
-            last = Math.max(last, at);
-          },
-          played: () => output.flush(),
-        };
-        fixes += await replayFixes(path, play, options.cbor === undefined);
+        fixes += await replayFixes(path, playAt(), options.cbor === undefined);
+        continue;
+      }
+      if (options.columns === undefined && (await isValueLog(path))) {
+        rows += await replayValues(path, playAt(), options.timeZone);
         continue;
       }
       const log = await openLog(path, {
@@ -180,7 +196,8 @@ async function replay(logs: string[], options: Options): Promise<void> {
       if (backwards > 0)
         process.stderr.write(`${path}: time jumps back ${counted(backwards, 'time')}; order logs by time\n`);
     }
-    clock.advanceTo(last);
+    // Whoever ends a drive ends the app that records it: only silence behind it tells that the trip is over.
+    clock.advanceTo(last + (rows > 0 ? SILENCE_BEHIND_VALUES : 0));
     await agent.stop();
     await output.flush();
     await store?.close();
@@ -197,7 +214,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const seconds = (started.monotonic() - from) / 1000;
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
   process.stderr.write(
-    `${counted(frames, 'frame')}${fixes === 0 ? '' : `, ${counted(fixes, 'fix', 'fixes')}`} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
+    `${rows === 0 ? '' : `${counted(rows, 'row')} and `}${counted(frames, 'frame')}${fixes === 0 ? '' : `, ${counted(fixes, 'fix', 'fixes')}`} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
       `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused}\n`,
   );
 }

@@ -11,8 +11,11 @@ import { readDuration } from './quantities.ts';
 
 export interface Bus {
   readonly name: string;
-  /** What describes its signals: DBC files, OBD signal sets, or, of a receiver, nothing: they are always the same. */
-  readonly kind: 'can' | 'obd' | 'gnss';
+  /**
+   * What describes its signals: DBC files, OBD signal sets; of a receiver nothing, they are always the same; of tables
+   * of values their own columns.
+   */
+  readonly kind: 'can' | 'obd' | 'gnss' | 'values';
   /** Absolute paths. */
   readonly dbc: readonly string[];
   /** With kind obd. */
@@ -45,8 +48,8 @@ export interface PollRule {
   readonly priority: 'high' | 'normal' | 'low';
 }
 
-/** Message names that a bus of one kind always has: `OBD.VehicleSpeed`, `GNSS.latitude`. */
-const messages: Readonly<Record<string, Bus['kind']>> = { OBD: 'obd', GNSS: 'gnss' };
+/** Message names that a bus of one kind always has: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
+const messages: Readonly<Record<string, Bus['kind']>> = { OBD: 'obd', GNSS: 'gnss', VALUES: 'values' };
 
 /** Says which bus an entry means. */
 export interface BusNames {
@@ -60,7 +63,7 @@ export interface BusNames {
 
 /** `extraDbc` (absolute paths) is added to every bus. */
 export function readBuses(
-  listed: readonly { name: string; dbc?: readonly string[]; obd?: ObdInput; gnss?: boolean }[],
+  listed: readonly { name: string; dbc?: readonly string[]; obd?: ObdInput; gnss?: boolean; values?: boolean }[],
   file: string,
   extraDbc: readonly string[],
   findings: Findings,
@@ -71,10 +74,10 @@ export function readBuses(
     if (!findings.sound(at)) continue;
     const { name, dbc = [] } = entry;
     if (buses.some((bus) => bus.name === name)) findings.error(`${at}/name`, `a bus ${quoted(name)} is there already`);
-    const { obd, gnss = false } = entry;
-    const kind = obd !== undefined ? 'obd' : gnss ? 'gnss' : 'can';
-    if ([dbc.length > 0, obd !== undefined, gnss].filter(Boolean).length > 1) {
-      findings.error(at, `bus ${quoted(name)} can be only one of dbc, obd and gnss`, 'make a bus of each');
+    const { obd, gnss = false, values = false } = entry;
+    const kind = obd !== undefined ? 'obd' : gnss ? 'gnss' : values ? 'values' : 'can';
+    if ([dbc.length > 0, obd !== undefined, gnss, values].filter(Boolean).length > 1) {
+      findings.error(at, `bus ${quoted(name)} can be only one of dbc, obd, gnss and values`, 'make a bus of each');
     }
     const own = dbc.map((path) => resolve(dirname(file), path));
     for (const [place, path] of own.entries()) {

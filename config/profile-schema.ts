@@ -246,6 +246,9 @@ export const profileSchema = closed(
           dbc: Type.Optional(listOf(line('DBC file, relative to this profile'), 0, 'DBC files that describe the bus')),
           obd: Type.Optional(obd),
           gnss: Type.Optional(truth('The receiver; its signals are GNSS.latitude and so on')),
+          values: Type.Optional(
+            truth('Tables of values, such as CSV files of a phone, for replay; signals are VALUES.Column_name'),
+          ),
         },
         'One logical bus',
       ),

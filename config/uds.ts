@@ -31,6 +31,7 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
   const bus = buses.resolve(input.bus, at, findings, 'OBD');
   const kind = buses.buses.find(({ name }) => name === bus)?.kind;
   if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is no control unit', 'write a bus of the car');
+  if (kind === 'values') findings.error(`${at}/bus`, 'a table of values takes no requests', 'write a bus of the car');
   const address = readAddress(input, at, findings);
   const session = readSession(input.session, at, findings);
   if (security !== undefined && security.level % 2 === 0) {

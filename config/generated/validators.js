@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part11" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "$ref": "#/$defs/part3" }, "off": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part11" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part12" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part13" }, "response": { "$ref": "#/$defs/part13" }, "flowControl": { "$ref": "#/$defs/part13" }, "target": { "$ref": "#/$defs/part12" }, "source": { "$ref": "#/$defs/part12" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "option": { "$ref": "#/$defs/part14" }, "results": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part12": { "type": "integer", "minimum": 0, "maximum": 255 }, "part13": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part14": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part15": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part16": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part11" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "on": { "$ref": "#/$defs/part3" }, "off": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part11" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part12" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part13" }, "response": { "$ref": "#/$defs/part13" }, "flowControl": { "$ref": "#/$defs/part13" }, "target": { "$ref": "#/$defs/part12" }, "source": { "$ref": "#/$defs/part12" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "option": { "$ref": "#/$defs/part14" }, "results": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part12": { "type": "integer", "minimum": 0, "maximum": 255 }, "part13": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part14": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part15": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part16": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -967,7 +967,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               errors++;
             }
             for (const key1 in data4) {
-              if (!(key1 === "name" || key1 === "dbc" || key1 === "obd" || key1 === "gnss")) {
+              if (!(key1 === "name" || key1 === "dbc" || key1 === "obd" || key1 === "gnss" || key1 === "values")) {
                 const err9 = { instancePath: instancePath + "/buses/" + i0, schemaPath: "#/properties/buses/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key1 } };
                 if (vErrors === null) {
                   vErrors = [err9];
@@ -1328,53 +1328,54 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
+            if (data4.values !== void 0) {
+              if (typeof data4.values !== "boolean") {
+                const err38 = { instancePath: instancePath + "/buses/" + i0 + "/values", schemaPath: "#/properties/buses/items/properties/values/type", keyword: "type", params: { type: "boolean" } };
+                if (vErrors === null) {
+                  vErrors = [err38];
+                } else {
+                  vErrors.push(err38);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err38 = { instancePath: instancePath + "/buses/" + i0, schemaPath: "#/properties/buses/items/type", keyword: "type", params: { type: "object" } };
+            const err39 = { instancePath: instancePath + "/buses/" + i0, schemaPath: "#/properties/buses/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err38];
+              vErrors = [err39];
             } else {
-              vErrors.push(err38);
+              vErrors.push(err39);
             }
             errors++;
           }
         }
       } else {
-        const err39 = { instancePath: instancePath + "/buses", schemaPath: "#/properties/buses/type", keyword: "type", params: { type: "array" } };
+        const err40 = { instancePath: instancePath + "/buses", schemaPath: "#/properties/buses/type", keyword: "type", params: { type: "array" } };
         if (vErrors === null) {
-          vErrors = [err39];
+          vErrors = [err40];
         } else {
-          vErrors.push(err39);
+          vErrors.push(err40);
         }
         errors++;
       }
     }
     if (data.constants !== void 0) {
-      let data23 = data.constants;
-      if (data23 && typeof data23 == "object" && !Array.isArray(data23)) {
-        for (const key7 in data23) {
-          const _errs48 = errors;
+      let data24 = data.constants;
+      if (data24 && typeof data24 == "object" && !Array.isArray(data24)) {
+        for (const key7 in data24) {
+          const _errs50 = errors;
           if (typeof key7 === "string") {
             if (!pattern8.test(key7)) {
-              const err40 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key7 };
+              const err41 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key7 };
               if (vErrors === null) {
-                vErrors = [err40];
+                vErrors = [err41];
               } else {
-                vErrors.push(err40);
+                vErrors.push(err41);
               }
               errors++;
             }
           } else {
-            const err41 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key7 };
-            if (vErrors === null) {
-              vErrors = [err41];
-            } else {
-              vErrors.push(err41);
-            }
-            errors++;
-          }
-          var valid13 = _errs48 === errors;
-          if (!valid13) {
-            const err42 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames", keyword: "propertyNames", params: { propertyName: key7 } };
+            const err42 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key7 };
             if (vErrors === null) {
               vErrors = [err42];
             } else {
@@ -1382,50 +1383,50 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
+          var valid13 = _errs50 === errors;
+          if (!valid13) {
+            const err43 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/propertyNames", keyword: "propertyNames", params: { propertyName: key7 } };
+            if (vErrors === null) {
+              vErrors = [err43];
+            } else {
+              vErrors.push(err43);
+            }
+            errors++;
+          }
         }
-        for (const key8 in data23) {
-          if (!validate66(data23[key8], { instancePath: instancePath + "/constants/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data23, parentDataProperty: key8, rootData, dynamicAnchors })) {
+        for (const key8 in data24) {
+          if (!validate66(data24[key8], { instancePath: instancePath + "/constants/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data24, parentDataProperty: key8, rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err43 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/type", keyword: "type", params: { type: "object" } };
+        const err44 = { instancePath: instancePath + "/constants", schemaPath: "#/properties/constants/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err43];
+          vErrors = [err44];
         } else {
-          vErrors.push(err43);
+          vErrors.push(err44);
         }
         errors++;
       }
     }
     if (data.status !== void 0) {
-      let data25 = data.status;
-      if (data25 && typeof data25 == "object" && !Array.isArray(data25)) {
-        for (const key9 in data25) {
-          const _errs54 = errors;
+      let data26 = data.status;
+      if (data26 && typeof data26 == "object" && !Array.isArray(data26)) {
+        for (const key9 in data26) {
+          const _errs56 = errors;
           if (typeof key9 === "string") {
             if (!pattern8.test(key9)) {
-              const err44 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key9 };
+              const err45 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key9 };
               if (vErrors === null) {
-                vErrors = [err44];
+                vErrors = [err45];
               } else {
-                vErrors.push(err44);
+                vErrors.push(err45);
               }
               errors++;
             }
           } else {
-            const err45 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key9 };
-            if (vErrors === null) {
-              vErrors = [err45];
-            } else {
-              vErrors.push(err45);
-            }
-            errors++;
-          }
-          var valid15 = _errs54 === errors;
-          if (!valid15) {
-            const err46 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames", keyword: "propertyNames", params: { propertyName: key9 } };
+            const err46 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key9 };
             if (vErrors === null) {
               vErrors = [err46];
             } else {
@@ -1433,50 +1434,50 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
+          var valid15 = _errs56 === errors;
+          if (!valid15) {
+            const err47 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/propertyNames", keyword: "propertyNames", params: { propertyName: key9 } };
+            if (vErrors === null) {
+              vErrors = [err47];
+            } else {
+              vErrors.push(err47);
+            }
+            errors++;
+          }
         }
-        for (const key10 in data25) {
-          if (!validate68(data25[key10], { instancePath: instancePath + "/status/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data25, parentDataProperty: key10, rootData, dynamicAnchors })) {
+        for (const key10 in data26) {
+          if (!validate68(data26[key10], { instancePath: instancePath + "/status/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data26, parentDataProperty: key10, rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err47 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/type", keyword: "type", params: { type: "object" } };
+        const err48 = { instancePath: instancePath + "/status", schemaPath: "#/properties/status/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err47];
+          vErrors = [err48];
         } else {
-          vErrors.push(err47);
+          vErrors.push(err48);
         }
         errors++;
       }
     }
     if (data.telemetry !== void 0) {
-      let data27 = data.telemetry;
-      if (data27 && typeof data27 == "object" && !Array.isArray(data27)) {
-        for (const key11 in data27) {
-          const _errs60 = errors;
+      let data28 = data.telemetry;
+      if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
+        for (const key11 in data28) {
+          const _errs62 = errors;
           if (typeof key11 === "string") {
             if (!pattern8.test(key11)) {
-              const err48 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key11 };
+              const err49 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key11 };
               if (vErrors === null) {
-                vErrors = [err48];
+                vErrors = [err49];
               } else {
-                vErrors.push(err48);
+                vErrors.push(err49);
               }
               errors++;
             }
           } else {
-            const err49 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key11 };
-            if (vErrors === null) {
-              vErrors = [err49];
-            } else {
-              vErrors.push(err49);
-            }
-            errors++;
-          }
-          var valid17 = _errs60 === errors;
-          if (!valid17) {
-            const err50 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames", keyword: "propertyNames", params: { propertyName: key11 } };
+            const err50 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key11 };
             if (vErrors === null) {
               vErrors = [err50];
             } else {
@@ -1484,59 +1485,51 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
+          var valid17 = _errs62 === errors;
+          if (!valid17) {
+            const err51 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames", keyword: "propertyNames", params: { propertyName: key11 } };
+            if (vErrors === null) {
+              vErrors = [err51];
+            } else {
+              vErrors.push(err51);
+            }
+            errors++;
+          }
         }
-        for (const key12 in data27) {
-          let data28 = data27[key12];
-          if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
-            for (const key13 in data28) {
+        for (const key12 in data28) {
+          let data29 = data28[key12];
+          if (data29 && typeof data29 == "object" && !Array.isArray(data29)) {
+            for (const key13 in data29) {
               if (!(key13 === "interval" || key13 === "deadBand" || key13 === "heartbeat" || key13 === "resolution")) {
-                const err51 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                const err52 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                 if (vErrors === null) {
-                  vErrors = [err51];
+                  vErrors = [err52];
                 } else {
-                  vErrors.push(err51);
+                  vErrors.push(err52);
                 }
                 errors++;
               }
             }
-            if (data28.interval !== void 0) {
-              if (!validate62(data28.interval, { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", parentData: data28, parentDataProperty: "interval", rootData, dynamicAnchors })) {
+            if (data29.interval !== void 0) {
+              if (!validate62(data29.interval, { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", parentData: data29, parentDataProperty: "interval", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                 errors = vErrors.length;
               }
             }
-            if (data28.deadBand !== void 0) {
-              let data30 = data28.deadBand;
-              if (typeof data30 == "number") {
-                if (data30 < 0 || isNaN(data30)) {
-                  const err52 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+            if (data29.deadBand !== void 0) {
+              let data31 = data29.deadBand;
+              if (typeof data31 == "number") {
+                if (data31 < 0 || isNaN(data31)) {
+                  const err53 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                   if (vErrors === null) {
-                    vErrors = [err52];
+                    vErrors = [err53];
                   } else {
-                    vErrors.push(err52);
+                    vErrors.push(err53);
                   }
                   errors++;
                 }
               } else {
-                const err53 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
-                if (vErrors === null) {
-                  vErrors = [err53];
-                } else {
-                  vErrors.push(err53);
-                }
-                errors++;
-              }
-            }
-            if (data28.heartbeat !== void 0) {
-              if (!validate62(data28.heartbeat, { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/heartbeat", parentData: data28, parentDataProperty: "heartbeat", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data28.resolution !== void 0) {
-              let data32 = data28.resolution;
-              if (typeof data32 !== "string") {
-                const err54 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "string" } };
+                const err54 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
                   vErrors = [err54];
                 } else {
@@ -1544,8 +1537,17 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              if (!(data32 === "1ms" || data32 === "10ms" || data32 === "100ms")) {
-                const err55 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/enum", keyword: "enum", params: { allowedValues: schema19.properties.telemetry.additionalProperties.properties.resolution.enum } };
+            }
+            if (data29.heartbeat !== void 0) {
+              if (!validate62(data29.heartbeat, { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/heartbeat", parentData: data29, parentDataProperty: "heartbeat", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data29.resolution !== void 0) {
+              let data33 = data29.resolution;
+              if (typeof data33 !== "string") {
+                const err55 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err55];
                 } else {
@@ -1553,67 +1555,67 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
+              if (!(data33 === "1ms" || data33 === "10ms" || data33 === "100ms")) {
+                const err56 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/enum", keyword: "enum", params: { allowedValues: schema19.properties.telemetry.additionalProperties.properties.resolution.enum } };
+                if (vErrors === null) {
+                  vErrors = [err56];
+                } else {
+                  vErrors.push(err56);
+                }
+                errors++;
+              }
             }
           } else {
-            const err56 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err57 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err56];
+              vErrors = [err57];
             } else {
-              vErrors.push(err56);
+              vErrors.push(err57);
             }
             errors++;
           }
         }
       } else {
-        const err57 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" } };
+        const err58 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err57];
+          vErrors = [err58];
         } else {
-          vErrors.push(err57);
+          vErrors.push(err58);
         }
         errors++;
       }
     }
     if (data.waypoints !== void 0) {
-      let data33 = data.waypoints;
-      if (data33 && typeof data33 == "object" && !Array.isArray(data33)) {
-        for (const key14 in data33) {
+      let data34 = data.waypoints;
+      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
+        for (const key14 in data34) {
           if (!(key14 === "interval" || key14 === "distance" || key14 === "heading" || key14 === "error")) {
-            const err58 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
+            const err59 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
             if (vErrors === null) {
-              vErrors = [err58];
+              vErrors = [err59];
             } else {
-              vErrors.push(err58);
+              vErrors.push(err59);
             }
             errors++;
           }
         }
-        if (data33.interval !== void 0) {
-          if (!validate62(data33.interval, { instancePath: instancePath + "/waypoints/interval", parentData: data33, parentDataProperty: "interval", rootData, dynamicAnchors })) {
+        if (data34.interval !== void 0) {
+          if (!validate62(data34.interval, { instancePath: instancePath + "/waypoints/interval", parentData: data34, parentDataProperty: "interval", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
-        if (data33.distance !== void 0) {
-          if (!validate92(data33.distance, { instancePath: instancePath + "/waypoints/distance", parentData: data33, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+        if (data34.distance !== void 0) {
+          if (!validate92(data34.distance, { instancePath: instancePath + "/waypoints/distance", parentData: data34, parentDataProperty: "distance", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
             errors = vErrors.length;
           }
         }
-        if (data33.heading !== void 0) {
-          let data36 = data33.heading;
-          if (typeof data36 == "number") {
-            if (data36 > 180 || isNaN(data36)) {
-              const err59 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 } };
-              if (vErrors === null) {
-                vErrors = [err59];
-              } else {
-                vErrors.push(err59);
-              }
-              errors++;
-            }
-            if (data36 <= 0 || isNaN(data36)) {
-              const err60 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+        if (data34.heading !== void 0) {
+          let data37 = data34.heading;
+          if (typeof data37 == "number") {
+            if (data37 > 180 || isNaN(data37)) {
+              const err60 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 } };
               if (vErrors === null) {
                 vErrors = [err60];
               } else {
@@ -1621,30 +1623,30 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data37 <= 0 || isNaN(data37)) {
+              const err61 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err61];
+              } else {
+                vErrors.push(err61);
+              }
+              errors++;
+            }
           } else {
-            const err61 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" } };
+            const err62 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err61];
+              vErrors = [err62];
             } else {
-              vErrors.push(err61);
+              vErrors.push(err62);
             }
             errors++;
           }
         }
-        if (data33.error !== void 0) {
-          let data37 = data33.error;
-          if (typeof data37 == "number") {
-            if (data37 > 1e4 || isNaN(data37)) {
-              const err62 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
-              if (vErrors === null) {
-                vErrors = [err62];
-              } else {
-                vErrors.push(err62);
-              }
-              errors++;
-            }
-            if (data37 <= 0 || isNaN(data37)) {
-              const err63 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+        if (data34.error !== void 0) {
+          let data38 = data34.error;
+          if (typeof data38 == "number") {
+            if (data38 > 1e4 || isNaN(data38)) {
+              const err63 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
               if (vErrors === null) {
                 vErrors = [err63];
               } else {
@@ -1652,53 +1654,52 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data38 <= 0 || isNaN(data38)) {
+              const err64 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err64];
+              } else {
+                vErrors.push(err64);
+              }
+              errors++;
+            }
           } else {
-            const err64 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" } };
+            const err65 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err64];
+              vErrors = [err65];
             } else {
-              vErrors.push(err64);
+              vErrors.push(err65);
             }
             errors++;
           }
         }
       } else {
-        const err65 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" } };
+        const err66 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err65];
+          vErrors = [err66];
         } else {
-          vErrors.push(err65);
+          vErrors.push(err66);
         }
         errors++;
       }
     }
     if (data.alerts !== void 0) {
-      let data38 = data.alerts;
-      if (data38 && typeof data38 == "object" && !Array.isArray(data38)) {
-        for (const key15 in data38) {
-          const _errs83 = errors;
+      let data39 = data.alerts;
+      if (data39 && typeof data39 == "object" && !Array.isArray(data39)) {
+        for (const key15 in data39) {
+          const _errs85 = errors;
           if (typeof key15 === "string") {
             if (!pattern14.test(key15)) {
-              const err66 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, propertyName: key15 };
+              const err67 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, propertyName: key15 };
               if (vErrors === null) {
-                vErrors = [err66];
+                vErrors = [err67];
               } else {
-                vErrors.push(err66);
+                vErrors.push(err67);
               }
               errors++;
             }
           } else {
-            const err67 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key15 };
-            if (vErrors === null) {
-              vErrors = [err67];
-            } else {
-              vErrors.push(err67);
-            }
-            errors++;
-          }
-          var valid21 = _errs83 === errors;
-          if (!valid21) {
-            const err68 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key15 } };
+            const err68 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key15 };
             if (vErrors === null) {
               vErrors = [err68];
             } else {
@@ -1706,45 +1707,32 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
+          var valid21 = _errs85 === errors;
+          if (!valid21) {
+            const err69 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key15 } };
+            if (vErrors === null) {
+              vErrors = [err69];
+            } else {
+              vErrors.push(err69);
+            }
+            errors++;
+          }
         }
-        for (const key16 in data38) {
-          let data39 = data38[key16];
-          if (data39 && typeof data39 == "object" && !Array.isArray(data39)) {
-            if (data39.signal === void 0) {
-              const err69 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
+        for (const key16 in data39) {
+          let data40 = data39[key16];
+          if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
+            if (data40.signal === void 0) {
+              const err70 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
               if (vErrors === null) {
-                vErrors = [err69];
+                vErrors = [err70];
               } else {
-                vErrors.push(err69);
+                vErrors.push(err70);
               }
               errors++;
             }
-            for (const key17 in data39) {
+            for (const key17 in data40) {
               if (!func1.call(schema19.properties.alerts.additionalProperties.properties, key17)) {
-                const err70 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-                if (vErrors === null) {
-                  vErrors = [err70];
-                } else {
-                  vErrors.push(err70);
-                }
-                errors++;
-              }
-            }
-            if (data39.signal !== void 0) {
-              if (!validate70(data39.signal, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data39, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data39.bus !== void 0) {
-              if (!validate72(data39.bus, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data39, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data39.scale !== void 0) {
-              if (!(typeof data39.scale == "number")) {
-                const err71 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
+                const err71 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                 if (vErrors === null) {
                   vErrors = [err71];
                 } else {
@@ -1753,9 +1741,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data39.offset !== void 0) {
-              if (!(typeof data39.offset == "number")) {
-                const err72 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
+            if (data40.signal !== void 0) {
+              if (!validate70(data40.signal, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data40, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data40.bus !== void 0) {
+              if (!validate72(data40.bus, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data40, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data40.scale !== void 0) {
+              if (!(typeof data40.scale == "number")) {
+                const err72 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
                   vErrors = [err72];
                 } else {
@@ -1764,34 +1764,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data39.invalid !== void 0) {
-              if (!validate74(data39.invalid, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data39, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data39.map !== void 0) {
-              if (!validate76(data39.map, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", parentData: data39, parentDataProperty: "map", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data39.timeout !== void 0) {
-              if (!validate62(data39.timeout, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", parentData: data39, parentDataProperty: "timeout", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data39.failover !== void 0) {
-              if (!validate62(data39.failover, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", parentData: data39, parentDataProperty: "failover", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data39.severity !== void 0) {
-              let data48 = data39.severity;
-              if (typeof data48 !== "string") {
-                const err73 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" } };
+            if (data40.offset !== void 0) {
+              if (!(typeof data40.offset == "number")) {
+                const err73 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
                   vErrors = [err73];
                 } else {
@@ -1799,8 +1774,35 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              if (!(data48 === "Information" || data48 === "Warning" || data48 === "Critical")) {
-                const err74 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema19.properties.alerts.additionalProperties.properties.severity.enum } };
+            }
+            if (data40.invalid !== void 0) {
+              if (!validate74(data40.invalid, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data40, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data40.map !== void 0) {
+              if (!validate76(data40.map, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", parentData: data40, parentDataProperty: "map", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data40.timeout !== void 0) {
+              if (!validate62(data40.timeout, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", parentData: data40, parentDataProperty: "timeout", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data40.failover !== void 0) {
+              if (!validate62(data40.failover, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", parentData: data40, parentDataProperty: "failover", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data40.severity !== void 0) {
+              let data49 = data40.severity;
+              if (typeof data49 !== "string") {
+                const err74 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err74];
                 } else {
@@ -1808,325 +1810,325 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
+              if (!(data49 === "Information" || data49 === "Warning" || data49 === "Critical")) {
+                const err75 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema19.properties.alerts.additionalProperties.properties.severity.enum } };
+                if (vErrors === null) {
+                  vErrors = [err75];
+                } else {
+                  vErrors.push(err75);
+                }
+                errors++;
+              }
             }
-            if (data39.on !== void 0) {
-              if (!validate62(data39.on, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", parentData: data39, parentDataProperty: "on", rootData, dynamicAnchors })) {
+            if (data40.on !== void 0) {
+              if (!validate62(data40.on, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/on", parentData: data40, parentDataProperty: "on", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                 errors = vErrors.length;
               }
             }
-            if (data39.off !== void 0) {
-              if (!validate62(data39.off, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", parentData: data39, parentDataProperty: "off", rootData, dynamicAnchors })) {
+            if (data40.off !== void 0) {
+              if (!validate62(data40.off, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/off", parentData: data40, parentDataProperty: "off", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err75 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err76 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err75];
+              vErrors = [err76];
             } else {
-              vErrors.push(err75);
+              vErrors.push(err76);
             }
             errors++;
           }
         }
       } else {
-        const err76 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" } };
+        const err77 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err76];
+          vErrors = [err77];
         } else {
-          vErrors.push(err76);
+          vErrors.push(err77);
         }
         errors++;
       }
     }
     if (data.maintenance !== void 0) {
-      let data51 = data.maintenance;
-      if (data51 && typeof data51 == "object" && !Array.isArray(data51)) {
-        for (const key18 in data51) {
+      let data52 = data.maintenance;
+      if (data52 && typeof data52 == "object" && !Array.isArray(data52)) {
+        for (const key18 in data52) {
           if (!(key18 === "days" || key18 === "mileage")) {
-            const err77 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+            const err78 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
-              vErrors = [err77];
+              vErrors = [err78];
             } else {
-              vErrors.push(err77);
+              vErrors.push(err78);
             }
             errors++;
           }
         }
-        if (data51.days !== void 0) {
-          if (!validate68(data51.days, { instancePath: instancePath + "/maintenance/days", parentData: data51, parentDataProperty: "days", rootData, dynamicAnchors })) {
+        if (data52.days !== void 0) {
+          if (!validate68(data52.days, { instancePath: instancePath + "/maintenance/days", parentData: data52, parentDataProperty: "days", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data51.mileage !== void 0) {
-          if (!validate68(data51.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data51, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
+        if (data52.mileage !== void 0) {
+          if (!validate68(data52.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data52, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err78 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
+        const err79 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err78];
+          vErrors = [err79];
         } else {
-          vErrors.push(err78);
+          vErrors.push(err79);
         }
         errors++;
       }
     }
     if (data.collision !== void 0) {
-      let data54 = data.collision;
-      if (data54 && typeof data54 == "object" && !Array.isArray(data54)) {
-        for (const key19 in data54) {
+      let data55 = data.collision;
+      if (data55 && typeof data55 == "object" && !Array.isArray(data55)) {
+        for (const key19 in data55) {
           if (!(key19 === "detected" || key19 === "tippedOver" || key19 === "pedestrian" || key19 === "side" || key19 === "severity")) {
-            const err79 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            const err80 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
-              vErrors = [err79];
+              vErrors = [err80];
             } else {
-              vErrors.push(err79);
+              vErrors.push(err80);
             }
             errors++;
           }
         }
-        if (data54.detected !== void 0) {
-          if (!validate68(data54.detected, { instancePath: instancePath + "/collision/detected", parentData: data54, parentDataProperty: "detected", rootData, dynamicAnchors })) {
+        if (data55.detected !== void 0) {
+          if (!validate68(data55.detected, { instancePath: instancePath + "/collision/detected", parentData: data55, parentDataProperty: "detected", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data54.tippedOver !== void 0) {
-          if (!validate68(data54.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data54, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
+        if (data55.tippedOver !== void 0) {
+          if (!validate68(data55.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data55, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data54.pedestrian !== void 0) {
-          if (!validate68(data54.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data54, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
+        if (data55.pedestrian !== void 0) {
+          if (!validate68(data55.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data55, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data54.side !== void 0) {
-          if (!validate68(data54.side, { instancePath: instancePath + "/collision/side", parentData: data54, parentDataProperty: "side", rootData, dynamicAnchors })) {
+        if (data55.side !== void 0) {
+          if (!validate68(data55.side, { instancePath: instancePath + "/collision/side", parentData: data55, parentDataProperty: "side", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data54.severity !== void 0) {
-          if (!validate68(data54.severity, { instancePath: instancePath + "/collision/severity", parentData: data54, parentDataProperty: "severity", rootData, dynamicAnchors })) {
+        if (data55.severity !== void 0) {
+          if (!validate68(data55.severity, { instancePath: instancePath + "/collision/severity", parentData: data55, parentDataProperty: "severity", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err80 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
+        const err81 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err80];
+          vErrors = [err81];
         } else {
-          vErrors.push(err80);
+          vErrors.push(err81);
         }
         errors++;
       }
     }
     if (data.acceleration !== void 0) {
-      let data60 = data.acceleration;
-      if (data60 && typeof data60 == "object" && !Array.isArray(data60)) {
-        for (const key20 in data60) {
+      let data61 = data.acceleration;
+      if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
+        for (const key20 in data61) {
           if (!(key20 === "longitudinal" || key20 === "lateral" || key20 === "vertical")) {
-            const err81 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+            const err82 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
-              vErrors = [err81];
+              vErrors = [err82];
             } else {
-              vErrors.push(err81);
+              vErrors.push(err82);
             }
             errors++;
           }
         }
-        if (data60.longitudinal !== void 0) {
-          if (!validate68(data60.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data60, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
+        if (data61.longitudinal !== void 0) {
+          if (!validate68(data61.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data61, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data60.lateral !== void 0) {
-          if (!validate68(data60.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data60, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
+        if (data61.lateral !== void 0) {
+          if (!validate68(data61.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data61, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data60.vertical !== void 0) {
-          if (!validate68(data60.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data60, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
+        if (data61.vertical !== void 0) {
+          if (!validate68(data61.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data61, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err82 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
+        const err83 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err82];
+          vErrors = [err83];
         } else {
-          vErrors.push(err82);
+          vErrors.push(err83);
         }
         errors++;
       }
     }
     if (data.key !== void 0) {
-      let data64 = data.key;
-      if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
-        for (const key21 in data64) {
+      let data65 = data.key;
+      if (data65 && typeof data65 == "object" && !Array.isArray(data65)) {
+        for (const key21 in data65) {
           if (!(key21 === "present")) {
-            const err83 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+            const err84 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
-              vErrors = [err83];
+              vErrors = [err84];
             } else {
-              vErrors.push(err83);
+              vErrors.push(err84);
             }
             errors++;
           }
         }
-        if (data64.present !== void 0) {
-          if (!validate68(data64.present, { instancePath: instancePath + "/key/present", parentData: data64, parentDataProperty: "present", rootData, dynamicAnchors })) {
+        if (data65.present !== void 0) {
+          if (!validate68(data65.present, { instancePath: instancePath + "/key/present", parentData: data65, parentDataProperty: "present", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err84 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
+        const err85 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err84];
+          vErrors = [err85];
         } else {
-          vErrors.push(err84);
+          vErrors.push(err85);
         }
         errors++;
       }
     }
     if (data.horn !== void 0) {
-      let data66 = data.horn;
-      if (data66 && typeof data66 == "object" && !Array.isArray(data66)) {
-        for (const key22 in data66) {
+      let data67 = data.horn;
+      if (data67 && typeof data67 == "object" && !Array.isArray(data67)) {
+        for (const key22 in data67) {
           if (!(key22 === "sounding")) {
-            const err85 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
+            const err86 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
             if (vErrors === null) {
-              vErrors = [err85];
+              vErrors = [err86];
             } else {
-              vErrors.push(err85);
+              vErrors.push(err86);
             }
             errors++;
           }
         }
-        if (data66.sounding !== void 0) {
-          if (!validate68(data66.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data66, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+        if (data67.sounding !== void 0) {
+          if (!validate68(data67.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data67, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err86 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
+        const err87 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err86];
+          vErrors = [err87];
         } else {
-          vErrors.push(err86);
+          vErrors.push(err87);
         }
         errors++;
       }
     }
     if (data.immobilizer !== void 0) {
-      let data68 = data.immobilizer;
-      if (data68 && typeof data68 == "object" && !Array.isArray(data68)) {
-        for (const key23 in data68) {
+      let data69 = data.immobilizer;
+      if (data69 && typeof data69 == "object" && !Array.isArray(data69)) {
+        for (const key23 in data69) {
           if (!(key23 === "active")) {
-            const err87 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
+            const err88 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
             if (vErrors === null) {
-              vErrors = [err87];
+              vErrors = [err88];
             } else {
-              vErrors.push(err87);
+              vErrors.push(err88);
             }
             errors++;
           }
         }
-        if (data68.active !== void 0) {
-          if (!validate68(data68.active, { instancePath: instancePath + "/immobilizer/active", parentData: data68, parentDataProperty: "active", rootData, dynamicAnchors })) {
+        if (data69.active !== void 0) {
+          if (!validate68(data69.active, { instancePath: instancePath + "/immobilizer/active", parentData: data69, parentDataProperty: "active", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err88 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        const err89 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err88];
+          vErrors = [err89];
         } else {
-          vErrors.push(err88);
+          vErrors.push(err89);
         }
         errors++;
       }
     }
     if (data.navigation !== void 0) {
-      let data70 = data.navigation;
-      if (data70 && typeof data70 == "object" && !Array.isArray(data70)) {
-        for (const key24 in data70) {
+      let data71 = data.navigation;
+      if (data71 && typeof data71 == "object" && !Array.isArray(data71)) {
+        for (const key24 in data71) {
           if (!(key24 === "received")) {
-            const err89 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
+            const err90 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
             if (vErrors === null) {
-              vErrors = [err89];
+              vErrors = [err90];
             } else {
-              vErrors.push(err89);
+              vErrors.push(err90);
             }
             errors++;
           }
         }
-        if (data70.received !== void 0) {
-          if (!validate68(data70.received, { instancePath: instancePath + "/navigation/received", parentData: data70, parentDataProperty: "received", rootData, dynamicAnchors })) {
+        if (data71.received !== void 0) {
+          if (!validate68(data71.received, { instancePath: instancePath + "/navigation/received", parentData: data71, parentDataProperty: "received", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err90 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        const err91 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err90];
+          vErrors = [err91];
         } else {
-          vErrors.push(err90);
+          vErrors.push(err91);
         }
         errors++;
       }
     }
     if (data.trips !== void 0) {
-      let data72 = data.trips;
-      if (data72 && typeof data72 == "object" && !Array.isArray(data72)) {
-        for (const key25 in data72) {
+      let data73 = data.trips;
+      if (data73 && typeof data73 == "object" && !Array.isArray(data73)) {
+        for (const key25 in data73) {
           if (!(key25 === "grace" || key25 === "moving" || key25 === "silence")) {
-            const err91 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
+            const err92 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
             if (vErrors === null) {
-              vErrors = [err91];
+              vErrors = [err92];
             } else {
-              vErrors.push(err91);
+              vErrors.push(err92);
             }
             errors++;
           }
         }
-        if (data72.grace !== void 0) {
-          if (!validate62(data72.grace, { instancePath: instancePath + "/trips/grace", parentData: data72, parentDataProperty: "grace", rootData, dynamicAnchors })) {
+        if (data73.grace !== void 0) {
+          if (!validate62(data73.grace, { instancePath: instancePath + "/trips/grace", parentData: data73, parentDataProperty: "grace", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
-        if (data72.moving !== void 0) {
-          let data74 = data72.moving;
-          if (typeof data74 == "number") {
-            if (data74 > 50 || isNaN(data74)) {
-              const err92 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
-              if (vErrors === null) {
-                vErrors = [err92];
-              } else {
-                vErrors.push(err92);
-              }
-              errors++;
-            }
-            if (data74 <= 0 || isNaN(data74)) {
-              const err93 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+        if (data73.moving !== void 0) {
+          let data75 = data73.moving;
+          if (typeof data75 == "number") {
+            if (data75 > 50 || isNaN(data75)) {
+              const err93 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
               if (vErrors === null) {
                 vErrors = [err93];
               } else {
@@ -2134,66 +2136,66 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data75 <= 0 || isNaN(data75)) {
+              const err94 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err94];
+              } else {
+                vErrors.push(err94);
+              }
+              errors++;
+            }
           } else {
-            const err94 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
+            const err95 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err94];
+              vErrors = [err95];
             } else {
-              vErrors.push(err94);
+              vErrors.push(err95);
             }
             errors++;
           }
         }
-        if (data72.silence !== void 0) {
-          if (!validate62(data72.silence, { instancePath: instancePath + "/trips/silence", parentData: data72, parentDataProperty: "silence", rootData, dynamicAnchors })) {
+        if (data73.silence !== void 0) {
+          if (!validate62(data73.silence, { instancePath: instancePath + "/trips/silence", parentData: data73, parentDataProperty: "silence", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err95 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
+        const err96 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err95];
+          vErrors = [err96];
         } else {
-          vErrors.push(err95);
+          vErrors.push(err96);
         }
         errors++;
       }
     }
     if (data.impact !== void 0) {
-      let data76 = data.impact;
-      if (data76 && typeof data76 == "object" && !Array.isArray(data76)) {
-        for (const key26 in data76) {
+      let data77 = data.impact;
+      if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
+        for (const key26 in data77) {
           if (!(key26 === "threshold" || key26 === "speedChange" || key26 === "before" || key26 === "after")) {
-            const err96 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
+            const err97 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
             if (vErrors === null) {
-              vErrors = [err96];
+              vErrors = [err97];
             } else {
-              vErrors.push(err96);
+              vErrors.push(err97);
             }
             errors++;
           }
         }
-        if (data76.threshold !== void 0) {
-          if (!validate60(data76.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data76, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
+        if (data77.threshold !== void 0) {
+          if (!validate60(data77.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data77, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
             errors = vErrors.length;
           }
         }
-        if (data76.speedChange !== void 0) {
-          let data78 = data76.speedChange;
-          if (typeof data78 == "number") {
-            if (data78 > 200 || isNaN(data78)) {
-              const err97 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
-              if (vErrors === null) {
-                vErrors = [err97];
-              } else {
-                vErrors.push(err97);
-              }
-              errors++;
-            }
-            if (data78 <= 0 || isNaN(data78)) {
-              const err98 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+        if (data77.speedChange !== void 0) {
+          let data79 = data77.speedChange;
+          if (typeof data79 == "number") {
+            if (data79 > 200 || isNaN(data79)) {
+              const err98 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
               if (vErrors === null) {
                 vErrors = [err98];
               } else {
@@ -2201,101 +2203,100 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data79 <= 0 || isNaN(data79)) {
+              const err99 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err99];
+              } else {
+                vErrors.push(err99);
+              }
+              errors++;
+            }
           } else {
-            const err99 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            const err100 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err99];
+              vErrors = [err100];
             } else {
-              vErrors.push(err99);
+              vErrors.push(err100);
             }
             errors++;
           }
         }
-        if (data76.before !== void 0) {
-          if (!validate62(data76.before, { instancePath: instancePath + "/impact/before", parentData: data76, parentDataProperty: "before", rootData, dynamicAnchors })) {
+        if (data77.before !== void 0) {
+          if (!validate62(data77.before, { instancePath: instancePath + "/impact/before", parentData: data77, parentDataProperty: "before", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
-        if (data76.after !== void 0) {
-          if (!validate62(data76.after, { instancePath: instancePath + "/impact/after", parentData: data76, parentDataProperty: "after", rootData, dynamicAnchors })) {
+        if (data77.after !== void 0) {
+          if (!validate62(data77.after, { instancePath: instancePath + "/impact/after", parentData: data77, parentDataProperty: "after", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err100 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        const err101 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err100];
+          vErrors = [err101];
         } else {
-          vErrors.push(err100);
+          vErrors.push(err101);
         }
         errors++;
       }
     }
     if (data.theft !== void 0) {
-      let data81 = data.theft;
-      if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
-        for (const key27 in data81) {
+      let data82 = data.theft;
+      if (data82 && typeof data82 == "object" && !Array.isArray(data82)) {
+        for (const key27 in data82) {
           if (!(key27 === "distance" || key27 === "within")) {
-            const err101 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
+            const err102 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
             if (vErrors === null) {
-              vErrors = [err101];
+              vErrors = [err102];
             } else {
-              vErrors.push(err101);
+              vErrors.push(err102);
             }
             errors++;
           }
         }
-        if (data81.distance !== void 0) {
-          if (!validate92(data81.distance, { instancePath: instancePath + "/theft/distance", parentData: data81, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+        if (data82.distance !== void 0) {
+          if (!validate92(data82.distance, { instancePath: instancePath + "/theft/distance", parentData: data82, parentDataProperty: "distance", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
             errors = vErrors.length;
           }
         }
-        if (data81.within !== void 0) {
-          if (!validate62(data81.within, { instancePath: instancePath + "/theft/within", parentData: data81, parentDataProperty: "within", rootData, dynamicAnchors })) {
+        if (data82.within !== void 0) {
+          if (!validate62(data82.within, { instancePath: instancePath + "/theft/within", parentData: data82, parentDataProperty: "within", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err102 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
+        const err103 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err102];
+          vErrors = [err103];
         } else {
-          vErrors.push(err102);
+          vErrors.push(err103);
         }
         errors++;
       }
     }
     if (data.commands !== void 0) {
-      let data84 = data.commands;
-      if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
-        for (const key28 in data84) {
-          const _errs160 = errors;
+      let data85 = data.commands;
+      if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
+        for (const key28 in data85) {
+          const _errs162 = errors;
           if (typeof key28 === "string") {
             if (!pattern3.test(key28)) {
-              const err103 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key28 };
+              const err104 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key28 };
               if (vErrors === null) {
-                vErrors = [err103];
+                vErrors = [err104];
               } else {
-                vErrors.push(err103);
+                vErrors.push(err104);
               }
               errors++;
             }
           } else {
-            const err104 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key28 };
-            if (vErrors === null) {
-              vErrors = [err104];
-            } else {
-              vErrors.push(err104);
-            }
-            errors++;
-          }
-          var valid34 = _errs160 === errors;
-          if (!valid34) {
-            const err105 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key28 } };
+            const err105 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key28 };
             if (vErrors === null) {
               vErrors = [err105];
             } else {
@@ -2303,34 +2304,34 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
+          var valid34 = _errs162 === errors;
+          if (!valid34) {
+            const err106 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key28 } };
+            if (vErrors === null) {
+              vErrors = [err106];
+            } else {
+              vErrors.push(err106);
+            }
+            errors++;
+          }
         }
-        for (const key29 in data84) {
-          let data85 = data84[key29];
-          if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
-            for (const key30 in data85) {
-              const _errs165 = errors;
+        for (const key29 in data85) {
+          let data86 = data85[key29];
+          if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
+            for (const key30 in data86) {
+              const _errs167 = errors;
               if (typeof key30 === "string") {
                 if (!pattern3.test(key30)) {
-                  const err106 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key30 };
+                  const err107 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key30 };
                   if (vErrors === null) {
-                    vErrors = [err106];
+                    vErrors = [err107];
                   } else {
-                    vErrors.push(err106);
+                    vErrors.push(err107);
                   }
                   errors++;
                 }
               } else {
-                const err107 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key30 };
-                if (vErrors === null) {
-                  vErrors = [err107];
-                } else {
-                  vErrors.push(err107);
-                }
-                errors++;
-              }
-              var valid36 = _errs165 === errors;
-              if (!valid36) {
-                const err108 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key30 } };
+                const err108 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key30 };
                 if (vErrors === null) {
                   vErrors = [err108];
                 } else {
@@ -2338,44 +2339,45 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
+              var valid36 = _errs167 === errors;
+              if (!valid36) {
+                const err109 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key30 } };
+                if (vErrors === null) {
+                  vErrors = [err109];
+                } else {
+                  vErrors.push(err109);
+                }
+                errors++;
+              }
             }
-            for (const key31 in data85) {
-              let data86 = data85[key31];
-              if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
-                if (data86.confirm === void 0) {
-                  const err109 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+            for (const key31 in data86) {
+              let data87 = data86[key31];
+              if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
+                if (data87.confirm === void 0) {
+                  const err110 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
                   if (vErrors === null) {
-                    vErrors = [err109];
+                    vErrors = [err110];
                   } else {
-                    vErrors.push(err109);
+                    vErrors.push(err110);
                   }
                   errors++;
                 }
-                for (const key32 in data86) {
+                for (const key32 in data87) {
                   if (!(key32 === "send" || key32 === "uds" || key32 === "confirm" || key32 === "within" || key32 === "requires")) {
-                    const err110 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+                    const err111 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
                     if (vErrors === null) {
-                      vErrors = [err110];
+                      vErrors = [err111];
                     } else {
-                      vErrors.push(err110);
+                      vErrors.push(err111);
                     }
                     errors++;
                   }
                 }
-                if (data86.send !== void 0) {
-                  let data87 = data86.send;
-                  if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
-                    if (data87.message === void 0) {
-                      const err111 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
-                      if (vErrors === null) {
-                        vErrors = [err111];
-                      } else {
-                        vErrors.push(err111);
-                      }
-                      errors++;
-                    }
-                    if (data87.signals === void 0) {
-                      const err112 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                if (data87.send !== void 0) {
+                  let data88 = data87.send;
+                  if (data88 && typeof data88 == "object" && !Array.isArray(data88)) {
+                    if (data88.message === void 0) {
+                      const err112 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
                         vErrors = [err112];
                       } else {
@@ -2383,56 +2385,55 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    for (const key33 in data87) {
+                    if (data88.signals === void 0) {
+                      const err113 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                      if (vErrors === null) {
+                        vErrors = [err113];
+                      } else {
+                        vErrors.push(err113);
+                      }
+                      errors++;
+                    }
+                    for (const key33 in data88) {
                       if (!(key33 === "bus" || key33 === "message" || key33 === "signals" || key33 === "every" || key33 === "for" || key33 === "counter" || key33 === "checksum")) {
-                        const err113 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+                        const err114 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
                         if (vErrors === null) {
-                          vErrors = [err113];
+                          vErrors = [err114];
                         } else {
-                          vErrors.push(err113);
+                          vErrors.push(err114);
                         }
                         errors++;
                       }
                     }
-                    if (data87.bus !== void 0) {
-                      if (!validate72(data87.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data87, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data88.bus !== void 0) {
+                      if (!validate72(data88.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data88, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data87.message !== void 0) {
-                      if (!validate72(data87.message, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data87, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                    if (data88.message !== void 0) {
+                      if (!validate72(data88.message, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data88, parentDataProperty: "message", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data87.signals !== void 0) {
-                      let data90 = data87.signals;
-                      if (data90 && typeof data90 == "object" && !Array.isArray(data90)) {
-                        for (const key34 in data90) {
-                          const _errs178 = errors;
+                    if (data88.signals !== void 0) {
+                      let data91 = data88.signals;
+                      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
+                        for (const key34 in data91) {
+                          const _errs180 = errors;
                           if (typeof key34 === "string") {
                             if (!pattern17.test(key34)) {
-                              const err114 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key34 };
+                              const err115 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key34 };
                               if (vErrors === null) {
-                                vErrors = [err114];
+                                vErrors = [err115];
                               } else {
-                                vErrors.push(err114);
+                                vErrors.push(err115);
                               }
                               errors++;
                             }
                           } else {
-                            const err115 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
-                            if (vErrors === null) {
-                              vErrors = [err115];
-                            } else {
-                              vErrors.push(err115);
-                            }
-                            errors++;
-                          }
-                          var valid40 = _errs178 === errors;
-                          if (!valid40) {
-                            const err116 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
+                            const err116 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
                             if (vErrors === null) {
                               vErrors = [err116];
                             } else {
@@ -2440,11 +2441,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        for (const key35 in data90) {
-                          let data91 = data90[key35];
-                          if (!(typeof data91 == "number") && typeof data91 !== "string") {
-                            const err117 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
+                          var valid40 = _errs180 === errors;
+                          if (!valid40) {
+                            const err117 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
                             if (vErrors === null) {
                               vErrors = [err117];
                             } else {
@@ -2453,48 +2452,51 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
+                        for (const key35 in data91) {
+                          let data92 = data91[key35];
+                          if (!(typeof data92 == "number") && typeof data92 !== "string") {
+                            const err118 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
+                            if (vErrors === null) {
+                              vErrors = [err118];
+                            } else {
+                              vErrors.push(err118);
+                            }
+                            errors++;
+                          }
+                        }
                       } else {
-                        const err118 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
+                        const err119 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err118];
+                          vErrors = [err119];
                         } else {
-                          vErrors.push(err118);
+                          vErrors.push(err119);
                         }
                         errors++;
                       }
                     }
-                    if (data87.every !== void 0) {
-                      if (!validate62(data87.every, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data87, parentDataProperty: "every", rootData, dynamicAnchors })) {
+                    if (data88.every !== void 0) {
+                      if (!validate62(data88.every, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data88, parentDataProperty: "every", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data87.for !== void 0) {
-                      if (!validate62(data87.for, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data87, parentDataProperty: "for", rootData, dynamicAnchors })) {
+                    if (data88.for !== void 0) {
+                      if (!validate62(data88.for, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data88, parentDataProperty: "for", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data87.counter !== void 0) {
-                      if (!validate72(data87.counter, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data87, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                    if (data88.counter !== void 0) {
+                      if (!validate72(data88.counter, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data88, parentDataProperty: "counter", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data87.checksum !== void 0) {
-                      let data95 = data87.checksum;
-                      if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
-                        if (data95.signal === void 0) {
-                          const err119 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
-                          if (vErrors === null) {
-                            vErrors = [err119];
-                          } else {
-                            vErrors.push(err119);
-                          }
-                          errors++;
-                        }
-                        if (data95.method === void 0) {
-                          const err120 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                    if (data88.checksum !== void 0) {
+                      let data96 = data88.checksum;
+                      if (data96 && typeof data96 == "object" && !Array.isArray(data96)) {
+                        if (data96.signal === void 0) {
+                          const err120 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
                           if (vErrors === null) {
                             vErrors = [err120];
                           } else {
@@ -2502,27 +2504,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key36 in data95) {
+                        if (data96.method === void 0) {
+                          const err121 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                          if (vErrors === null) {
+                            vErrors = [err121];
+                          } else {
+                            vErrors.push(err121);
+                          }
+                          errors++;
+                        }
+                        for (const key36 in data96) {
                           if (!(key36 === "signal" || key36 === "method" || key36 === "dataId")) {
-                            const err121 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 } };
-                            if (vErrors === null) {
-                              vErrors = [err121];
-                            } else {
-                              vErrors.push(err121);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data95.signal !== void 0) {
-                          if (!validate72(data95.signal, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data95, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data95.method !== void 0) {
-                          let data97 = data95.method;
-                          if (typeof data97 !== "string") {
-                            const err122 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
+                            const err122 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 } };
                             if (vErrors === null) {
                               vErrors = [err122];
                             } else {
@@ -2530,8 +2523,17 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data97 === "sum" || data97 === "xor" || data97 === "crc8-j1850" || data97 === "autosar-p1" || data97 === "autosar-p2")) {
-                            const err123 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                        }
+                        if (data96.signal !== void 0) {
+                          if (!validate72(data96.signal, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data96, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data96.method !== void 0) {
+                          let data98 = data96.method;
+                          if (typeof data98 !== "string") {
+                            const err123 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err123];
                             } else {
@@ -2539,11 +2541,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        if (data95.dataId !== void 0) {
-                          let data98 = data95.dataId;
-                          if (!(typeof data98 == "number" && (!(data98 % 1) && !isNaN(data98))) && !Array.isArray(data98)) {
-                            const err124 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                          if (!(data98 === "sum" || data98 === "xor" || data98 === "crc8-j1850" || data98 === "autosar-p1" || data98 === "autosar-p2")) {
+                            const err124 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
                             if (vErrors === null) {
                               vErrors = [err124];
                             } else {
@@ -2551,18 +2550,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (typeof data98 == "number") {
-                            if (data98 > 65535 || isNaN(data98)) {
-                              const err125 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
-                              if (vErrors === null) {
-                                vErrors = [err125];
-                              } else {
-                                vErrors.push(err125);
-                              }
-                              errors++;
+                        }
+                        if (data96.dataId !== void 0) {
+                          let data99 = data96.dataId;
+                          if (!(typeof data99 == "number" && (!(data99 % 1) && !isNaN(data99))) && !Array.isArray(data99)) {
+                            const err125 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                            if (vErrors === null) {
+                              vErrors = [err125];
+                            } else {
+                              vErrors.push(err125);
                             }
-                            if (data98 < 0 || isNaN(data98)) {
-                              const err126 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                            errors++;
+                          }
+                          if (typeof data99 == "number") {
+                            if (data99 > 65535 || isNaN(data99)) {
+                              const err126 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
                               if (vErrors === null) {
                                 vErrors = [err126];
                               } else {
@@ -2570,10 +2572,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                          }
-                          if (Array.isArray(data98)) {
-                            if (data98.length > 16) {
-                              const err127 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
+                            if (data99 < 0 || isNaN(data99)) {
+                              const err127 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
                                 vErrors = [err127];
                               } else {
@@ -2581,8 +2581,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data98.length < 16) {
-                              const err128 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                          }
+                          if (Array.isArray(data99)) {
+                            if (data99.length > 16) {
+                              const err128 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
                               if (vErrors === null) {
                                 vErrors = [err128];
                               } else {
@@ -2590,9 +2592,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            const len3 = data98.length;
+                            if (data99.length < 16) {
+                              const err129 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                              if (vErrors === null) {
+                                vErrors = [err129];
+                              } else {
+                                vErrors.push(err129);
+                              }
+                              errors++;
+                            }
+                            const len3 = data99.length;
                             for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate129(data98[i3], { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data98, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                              if (!validate129(data99[i3], { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data99, parentDataProperty: i3, rootData, dynamicAnchors })) {
                                 vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
                                 errors = vErrors.length;
                               }
@@ -2600,88 +2611,40 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                         }
                       } else {
-                        const err129 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
+                        const err130 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err129];
+                          vErrors = [err130];
                         } else {
-                          vErrors.push(err129);
+                          vErrors.push(err130);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err130 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
+                    const err131 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err130];
+                      vErrors = [err131];
                     } else {
-                      vErrors.push(err130);
+                      vErrors.push(err131);
                     }
                     errors++;
                   }
                 }
-                if (data86.uds !== void 0) {
-                  let data100 = data86.uds;
-                  if (data100 && typeof data100 == "object" && !Array.isArray(data100)) {
-                    if (data100.request === void 0) {
-                      const err131 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
+                if (data87.uds !== void 0) {
+                  let data101 = data87.uds;
+                  if (data101 && typeof data101 == "object" && !Array.isArray(data101)) {
+                    if (data101.request === void 0) {
+                      const err132 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
-                        vErrors = [err131];
+                        vErrors = [err132];
                       } else {
-                        vErrors.push(err131);
+                        vErrors.push(err132);
                       }
                       errors++;
                     }
-                    for (const key37 in data100) {
+                    for (const key37 in data101) {
                       if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key37)) {
-                        const err132 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key37 } };
-                        if (vErrors === null) {
-                          vErrors = [err132];
-                        } else {
-                          vErrors.push(err132);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data100.bus !== void 0) {
-                      if (!validate53(data100.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data100, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.request !== void 0) {
-                      if (!validate132(data100.request, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data100, parentDataProperty: "request", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.response !== void 0) {
-                      if (!validate132(data100.response, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data100, parentDataProperty: "response", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.flowControl !== void 0) {
-                      if (!validate132(data100.flowControl, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data100, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.target !== void 0) {
-                      if (!validate129(data100.target, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data100, parentDataProperty: "target", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.source !== void 0) {
-                      if (!validate129(data100.source, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data100, parentDataProperty: "source", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.session !== void 0) {
-                      let data107 = data100.session;
-                      if (!(typeof data107 == "number" && (!(data107 % 1) && !isNaN(data107)))) {
-                        const err133 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
+                        const err133 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key37 } };
                         if (vErrors === null) {
                           vErrors = [err133];
                         } else {
@@ -2689,18 +2652,57 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (typeof data107 == "number") {
-                        if (data107 > 126 || isNaN(data107)) {
-                          const err134 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
-                          if (vErrors === null) {
-                            vErrors = [err134];
-                          } else {
-                            vErrors.push(err134);
-                          }
-                          errors++;
+                    }
+                    if (data101.bus !== void 0) {
+                      if (!validate53(data101.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data101, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data101.request !== void 0) {
+                      if (!validate132(data101.request, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data101, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data101.response !== void 0) {
+                      if (!validate132(data101.response, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data101, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data101.flowControl !== void 0) {
+                      if (!validate132(data101.flowControl, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data101, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data101.target !== void 0) {
+                      if (!validate129(data101.target, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data101, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data101.source !== void 0) {
+                      if (!validate129(data101.source, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data101, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data101.session !== void 0) {
+                      let data108 = data101.session;
+                      if (!(typeof data108 == "number" && (!(data108 % 1) && !isNaN(data108)))) {
+                        const err134 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
+                        if (vErrors === null) {
+                          vErrors = [err134];
+                        } else {
+                          vErrors.push(err134);
                         }
-                        if (data107 < 0 || isNaN(data107)) {
-                          const err135 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                        errors++;
+                      }
+                      if (typeof data108 == "number") {
+                        if (data108 > 126 || isNaN(data108)) {
+                          const err135 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
                             vErrors = [err135];
                           } else {
@@ -2708,13 +2710,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                      }
-                    }
-                    if (data100.security !== void 0) {
-                      let data108 = data100.security;
-                      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
-                        if (data108.level === void 0) {
-                          const err136 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
+                        if (data108 < 0 || isNaN(data108)) {
+                          const err136 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
                             vErrors = [err136];
                           } else {
@@ -2722,8 +2719,13 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data108.key === void 0) {
-                          const err137 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
+                      }
+                    }
+                    if (data101.security !== void 0) {
+                      let data109 = data101.security;
+                      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
+                        if (data109.level === void 0) {
+                          const err137 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
                           if (vErrors === null) {
                             vErrors = [err137];
                           } else {
@@ -2731,21 +2733,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key38 in data108) {
-                          if (!(key38 === "level" || key38 === "key" || key38 === "constant")) {
-                            const err138 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
-                            if (vErrors === null) {
-                              vErrors = [err138];
-                            } else {
-                              vErrors.push(err138);
-                            }
-                            errors++;
+                        if (data109.key === void 0) {
+                          const err138 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
+                          if (vErrors === null) {
+                            vErrors = [err138];
+                          } else {
+                            vErrors.push(err138);
                           }
+                          errors++;
                         }
-                        if (data108.level !== void 0) {
-                          let data109 = data108.level;
-                          if (!(typeof data109 == "number" && (!(data109 % 1) && !isNaN(data109)))) {
-                            const err139 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
+                        for (const key38 in data109) {
+                          if (!(key38 === "level" || key38 === "key" || key38 === "constant")) {
+                            const err139 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
                             if (vErrors === null) {
                               vErrors = [err139];
                             } else {
@@ -2753,18 +2752,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (typeof data109 == "number") {
-                            if (data109 > 125 || isNaN(data109)) {
-                              const err140 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
-                              if (vErrors === null) {
-                                vErrors = [err140];
-                              } else {
-                                vErrors.push(err140);
-                              }
-                              errors++;
+                        }
+                        if (data109.level !== void 0) {
+                          let data110 = data109.level;
+                          if (!(typeof data110 == "number" && (!(data110 % 1) && !isNaN(data110)))) {
+                            const err140 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
+                            if (vErrors === null) {
+                              vErrors = [err140];
+                            } else {
+                              vErrors.push(err140);
                             }
-                            if (data109 < 0 || isNaN(data109)) {
-                              const err141 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                            errors++;
+                          }
+                          if (typeof data110 == "number") {
+                            if (data110 > 125 || isNaN(data110)) {
+                              const err141 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
                               if (vErrors === null) {
                                 vErrors = [err141];
                               } else {
@@ -2772,44 +2774,44 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
+                            if (data110 < 0 || isNaN(data110)) {
+                              const err142 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              if (vErrors === null) {
+                                vErrors = [err142];
+                              } else {
+                                vErrors.push(err142);
+                              }
+                              errors++;
+                            }
                           }
                         }
-                        if (data108.key !== void 0) {
-                          if (!validate53(data108.key, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data108, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                        if (data109.key !== void 0) {
+                          if (!validate53(data109.key, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data109, parentDataProperty: "key", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data108.constant !== void 0) {
-                          if (!validate139(data108.constant, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data108, parentDataProperty: "constant", rootData, dynamicAnchors })) {
+                        if (data109.constant !== void 0) {
+                          if (!validate139(data109.constant, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data109, parentDataProperty: "constant", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err142 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
+                        const err143 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err142];
+                          vErrors = [err143];
                         } else {
-                          vErrors.push(err142);
+                          vErrors.push(err143);
                         }
                         errors++;
                       }
                     }
-                    if (data100.io !== void 0) {
-                      let data112 = data100.io;
-                      if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
-                        if (data112.identifier === void 0) {
-                          const err143 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
-                          if (vErrors === null) {
-                            vErrors = [err143];
-                          } else {
-                            vErrors.push(err143);
-                          }
-                          errors++;
-                        }
-                        if (data112.control === void 0) {
-                          const err144 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                    if (data101.io !== void 0) {
+                      let data113 = data101.io;
+                      if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
+                        if (data113.identifier === void 0) {
+                          const err144 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
                             vErrors = [err144];
                           } else {
@@ -2817,27 +2819,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key39 in data112) {
+                        if (data113.control === void 0) {
+                          const err145 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                          if (vErrors === null) {
+                            vErrors = [err145];
+                          } else {
+                            vErrors.push(err145);
+                          }
+                          errors++;
+                        }
+                        for (const key39 in data113) {
                           if (!(key39 === "identifier" || key39 === "control" || key39 === "state")) {
-                            const err145 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
-                            if (vErrors === null) {
-                              vErrors = [err145];
-                            } else {
-                              vErrors.push(err145);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data112.identifier !== void 0) {
-                          if (!validate141(data112.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data112, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data112.control !== void 0) {
-                          let data114 = data112.control;
-                          if (typeof data114 !== "string") {
-                            const err146 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                            const err146 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
                             if (vErrors === null) {
                               vErrors = [err146];
                             } else {
@@ -2845,8 +2838,17 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data114 === "resetToDefault" || data114 === "freezeCurrentState" || data114 === "shortTermAdjustment")) {
-                            const err147 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                        }
+                        if (data113.identifier !== void 0) {
+                          if (!validate141(data113.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data113, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data113.control !== void 0) {
+                          let data115 = data113.control;
+                          if (typeof data115 !== "string") {
+                            const err147 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err147];
                             } else {
@@ -2854,83 +2856,75 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        if (data112.state !== void 0) {
-                          if (!validate139(data112.state, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data112, parentDataProperty: "state", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                      } else {
-                        const err148 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err148];
-                        } else {
-                          vErrors.push(err148);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data100.routine !== void 0) {
-                      let data116 = data100.routine;
-                      if (data116 && typeof data116 == "object" && !Array.isArray(data116)) {
-                        if (data116.identifier === void 0) {
-                          const err149 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
-                          if (vErrors === null) {
-                            vErrors = [err149];
-                          } else {
-                            vErrors.push(err149);
-                          }
-                          errors++;
-                        }
-                        for (const key40 in data116) {
-                          if (!(key40 === "identifier" || key40 === "option" || key40 === "results")) {
-                            const err150 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+                          if (!(data115 === "resetToDefault" || data115 === "freezeCurrentState" || data115 === "shortTermAdjustment")) {
+                            const err148 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
                             if (vErrors === null) {
-                              vErrors = [err150];
+                              vErrors = [err148];
                             } else {
-                              vErrors.push(err150);
+                              vErrors.push(err148);
                             }
                             errors++;
                           }
                         }
-                        if (data116.identifier !== void 0) {
-                          if (!validate141(data116.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data116, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data116.option !== void 0) {
-                          if (!validate139(data116.option, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data116, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data116.results !== void 0) {
-                          if (!validate139(data116.results, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data116, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                        if (data113.state !== void 0) {
+                          if (!validate139(data113.state, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data113, parentDataProperty: "state", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err151 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
+                        const err149 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err151];
+                          vErrors = [err149];
                         } else {
-                          vErrors.push(err151);
+                          vErrors.push(err149);
                         }
                         errors++;
                       }
                     }
-                    if (data100.hold !== void 0) {
-                      if (!validate62(data100.hold, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data100, parentDataProperty: "hold", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data100.release !== void 0) {
-                      if (typeof data100.release !== "boolean") {
-                        const err152 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                    if (data101.routine !== void 0) {
+                      let data117 = data101.routine;
+                      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
+                        if (data117.identifier === void 0) {
+                          const err150 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          if (vErrors === null) {
+                            vErrors = [err150];
+                          } else {
+                            vErrors.push(err150);
+                          }
+                          errors++;
+                        }
+                        for (const key40 in data117) {
+                          if (!(key40 === "identifier" || key40 === "option" || key40 === "results")) {
+                            const err151 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+                            if (vErrors === null) {
+                              vErrors = [err151];
+                            } else {
+                              vErrors.push(err151);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data117.identifier !== void 0) {
+                          if (!validate141(data117.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data117, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data117.option !== void 0) {
+                          if (!validate139(data117.option, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data117, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data117.results !== void 0) {
+                          if (!validate139(data117.results, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data117, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                      } else {
+                        const err152 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
                           vErrors = [err152];
                         } else {
@@ -2939,49 +2933,48 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                  } else {
-                    const err153 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err153];
-                    } else {
-                      vErrors.push(err153);
-                    }
-                    errors++;
-                  }
-                }
-                if (data86.confirm !== void 0) {
-                  let data122 = data86.confirm;
-                  if (data122 && typeof data122 == "object" && !Array.isArray(data122)) {
-                    if (data122.path === void 0) {
-                      const err154 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
-                      if (vErrors === null) {
-                        vErrors = [err154];
-                      } else {
-                        vErrors.push(err154);
+                    if (data101.hold !== void 0) {
+                      if (!validate62(data101.hold, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data101, parentDataProperty: "hold", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
                       }
-                      errors++;
                     }
-                    for (const key41 in data122) {
-                      if (!(key41 === "path" || key41 === "equals" || key41 === "includes")) {
-                        const err155 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
+                    if (data101.release !== void 0) {
+                      if (typeof data101.release !== "boolean") {
+                        const err153 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
                         if (vErrors === null) {
-                          vErrors = [err155];
+                          vErrors = [err153];
                         } else {
-                          vErrors.push(err155);
+                          vErrors.push(err153);
                         }
                         errors++;
                       }
                     }
-                    if (data122.path !== void 0) {
-                      if (!validate148(data122.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data122, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
-                        errors = vErrors.length;
-                      }
+                  } else {
+                    const err154 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
+                    if (vErrors === null) {
+                      vErrors = [err154];
+                    } else {
+                      vErrors.push(err154);
                     }
-                    if (data122.equals !== void 0) {
-                      let data124 = data122.equals;
-                      if (typeof data124 !== "string" && !(typeof data124 == "number") && typeof data124 !== "boolean") {
-                        const err156 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                    errors++;
+                  }
+                }
+                if (data87.confirm !== void 0) {
+                  let data123 = data87.confirm;
+                  if (data123 && typeof data123 == "object" && !Array.isArray(data123)) {
+                    if (data123.path === void 0) {
+                      const err155 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                      if (vErrors === null) {
+                        vErrors = [err155];
+                      } else {
+                        vErrors.push(err155);
+                      }
+                      errors++;
+                    }
+                    for (const key41 in data123) {
+                      if (!(key41 === "path" || key41 === "equals" || key41 === "includes")) {
+                        const err156 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
                         if (vErrors === null) {
                           vErrors = [err156];
                         } else {
@@ -2990,55 +2983,64 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data122.includes !== void 0) {
-                      if (!validate55(data122.includes, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data122, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                    if (data123.path !== void 0) {
+                      if (!validate148(data123.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data123, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data123.equals !== void 0) {
+                      let data125 = data123.equals;
+                      if (typeof data125 !== "string" && !(typeof data125 == "number") && typeof data125 !== "boolean") {
+                        const err157 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                        if (vErrors === null) {
+                          vErrors = [err157];
+                        } else {
+                          vErrors.push(err157);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data123.includes !== void 0) {
+                      if (!validate55(data123.includes, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data123, parentDataProperty: "includes", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                         errors = vErrors.length;
                       }
                     }
                   } else {
-                    const err157 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
+                    const err158 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err157];
+                      vErrors = [err158];
                     } else {
-                      vErrors.push(err157);
+                      vErrors.push(err158);
                     }
                     errors++;
                   }
                 }
-                if (data86.within !== void 0) {
-                  if (!validate62(data86.within, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data86, parentDataProperty: "within", rootData, dynamicAnchors })) {
+                if (data87.within !== void 0) {
+                  if (!validate62(data87.within, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data87, parentDataProperty: "within", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data86.requires !== void 0) {
-                  let data127 = data86.requires;
-                  if (Array.isArray(data127)) {
-                    if (data127.length < 1) {
-                      const err158 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
+                if (data87.requires !== void 0) {
+                  let data128 = data87.requires;
+                  if (Array.isArray(data128)) {
+                    if (data128.length < 1) {
+                      const err159 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
                       if (vErrors === null) {
-                        vErrors = [err158];
+                        vErrors = [err159];
                       } else {
-                        vErrors.push(err158);
+                        vErrors.push(err159);
                       }
                       errors++;
                     }
-                    const len4 = data127.length;
+                    const len4 = data128.length;
                     for (let i4 = 0; i4 < len4; i4++) {
-                      let data128 = data127[i4];
-                      if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
-                        if (data128.path === void 0) {
-                          const err159 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
-                          if (vErrors === null) {
-                            vErrors = [err159];
-                          } else {
-                            vErrors.push(err159);
-                          }
-                          errors++;
-                        }
-                        if (data128.cause === void 0) {
-                          const err160 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                      let data129 = data128[i4];
+                      if (data129 && typeof data129 == "object" && !Array.isArray(data129)) {
+                        if (data129.path === void 0) {
+                          const err160 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
                           if (vErrors === null) {
                             vErrors = [err160];
                           } else {
@@ -3046,27 +3048,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key42 in data128) {
+                        if (data129.cause === void 0) {
+                          const err161 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                          if (vErrors === null) {
+                            vErrors = [err161];
+                          } else {
+                            vErrors.push(err161);
+                          }
+                          errors++;
+                        }
+                        for (const key42 in data129) {
                           if (!(key42 === "path" || key42 === "equals" || key42 === "includes" || key42 === "atMost" || key42 === "atLeast" || key42 === "cause")) {
-                            const err161 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
-                            if (vErrors === null) {
-                              vErrors = [err161];
-                            } else {
-                              vErrors.push(err161);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data128.path !== void 0) {
-                          if (!validate148(data128.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data128, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data128.equals !== void 0) {
-                          let data130 = data128.equals;
-                          if (typeof data130 !== "string" && !(typeof data130 == "number") && typeof data130 !== "boolean") {
-                            const err162 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
+                            const err162 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
                             if (vErrors === null) {
                               vErrors = [err162];
                             } else {
@@ -3075,15 +3068,16 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data128.includes !== void 0) {
-                          if (!validate55(data128.includes, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data128, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                        if (data129.path !== void 0) {
+                          if (!validate148(data129.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data129, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data128.atMost !== void 0) {
-                          if (!(typeof data128.atMost == "number")) {
-                            const err163 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                        if (data129.equals !== void 0) {
+                          let data131 = data129.equals;
+                          if (typeof data131 !== "string" && !(typeof data131 == "number") && typeof data131 !== "boolean") {
+                            const err163 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
                             if (vErrors === null) {
                               vErrors = [err163];
                             } else {
@@ -3092,9 +3086,15 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data128.atLeast !== void 0) {
-                          if (!(typeof data128.atLeast == "number")) {
-                            const err164 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                        if (data129.includes !== void 0) {
+                          if (!validate55(data129.includes, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data129, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data129.atMost !== void 0) {
+                          if (!(typeof data129.atMost == "number")) {
+                            const err164 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
                               vErrors = [err164];
                             } else {
@@ -3103,10 +3103,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data128.cause !== void 0) {
-                          let data134 = data128.cause;
-                          if (typeof data134 !== "string") {
-                            const err165 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
+                        if (data129.atLeast !== void 0) {
+                          if (!(typeof data129.atLeast == "number")) {
+                            const err165 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
                               vErrors = [err165];
                             } else {
@@ -3114,8 +3113,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data134 === "GeneralError" || data134 === "VehicleError" || data134 === "WrongCommand" || data134 === "VehicleConnectionTimeout" || data134 === "MissingRights" || data134 === "NotPossibleDueToVehicleBatteryLevel" || data134 === "NotPossibleDueToVehiclePrivacyLevel" || data134 === "TooManyWakeUpsOverMonth" || data134 === "TooManyRequestInShortTime" || data134 === "SameActionInProgress" || data134 === "NotPossibleDueToVehicleStolenState" || data134 === "VehicleInUse" || data134 === "TooManyRequestSent" || data134 === "DoorsOpen" || data134 === "VehicleErrorOrCidInside" || data134 === "CidInside" || data134 === "ExternalChargingSystemError" || data134 === "VehicleChargingSystemError" || data134 === "VehicleIsNotLocked" || data134 === "CanceledByDriver")) {
-                            const err166 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                        }
+                        if (data129.cause !== void 0) {
+                          let data135 = data129.cause;
+                          if (typeof data135 !== "string") {
+                            const err166 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err166];
                             } else {
@@ -3123,63 +3125,72 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
+                          if (!(data135 === "GeneralError" || data135 === "VehicleError" || data135 === "WrongCommand" || data135 === "VehicleConnectionTimeout" || data135 === "MissingRights" || data135 === "NotPossibleDueToVehicleBatteryLevel" || data135 === "NotPossibleDueToVehiclePrivacyLevel" || data135 === "TooManyWakeUpsOverMonth" || data135 === "TooManyRequestInShortTime" || data135 === "SameActionInProgress" || data135 === "NotPossibleDueToVehicleStolenState" || data135 === "VehicleInUse" || data135 === "TooManyRequestSent" || data135 === "DoorsOpen" || data135 === "VehicleErrorOrCidInside" || data135 === "CidInside" || data135 === "ExternalChargingSystemError" || data135 === "VehicleChargingSystemError" || data135 === "VehicleIsNotLocked" || data135 === "CanceledByDriver")) {
+                            const err167 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err167];
+                            } else {
+                              vErrors.push(err167);
+                            }
+                            errors++;
+                          }
                         }
                       } else {
-                        const err167 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        const err168 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err167];
+                          vErrors = [err168];
                         } else {
-                          vErrors.push(err167);
+                          vErrors.push(err168);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err168 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    const err169 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
                     if (vErrors === null) {
-                      vErrors = [err168];
+                      vErrors = [err169];
                     } else {
-                      vErrors.push(err168);
+                      vErrors.push(err169);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err169 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                const err170 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err169];
+                  vErrors = [err170];
                 } else {
-                  vErrors.push(err169);
+                  vErrors.push(err170);
                 }
                 errors++;
               }
             }
           } else {
-            const err170 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err171 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err170];
+              vErrors = [err171];
             } else {
-              vErrors.push(err170);
+              vErrors.push(err171);
             }
             errors++;
           }
         }
       } else {
-        const err171 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err172 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err171];
+          vErrors = [err172];
         } else {
-          vErrors.push(err171);
+          vErrors.push(err172);
         }
         errors++;
       }
     }
   } else {
-    const err172 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err173 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err172];
+      vErrors = [err173];
     } else {
-      vErrors.push(err172);
+      vErrors.push(err173);
     }
     errors++;
   }

@@ -10,6 +10,7 @@ import { logTargets } from './logs.ts';
 import { command, message } from './messages.ts';
 import { elm327, isotp, services, signalSet } from './obd.ts';
 import { uds } from './uds.ts';
+import { values } from './values.ts';
 
 export const targets: readonly FuzzTarget[] = [
   ...logTargets,
@@ -18,6 +19,7 @@ export const targets: readonly FuzzTarget[] = [
   logGzip,
   logZstd,
   logZip,
+  values,
   dbc,
   nmea,
   sirf,

@@ -1,0 +1,117 @@
+/** The lines of a text file, packed by gzip or zstd or not, in UTF-8 or UTF-16. */
+import { type ByteInput, openInput } from './input.ts';
+import { longestLine } from './text.ts';
+
+/** Bytes read at a time. */
+const CHUNK = 64 * 1024;
+/** Bytes by which packing and UTF-16 are recognised. */
+const PROOF = 64;
+
+export interface TextLine {
+  /** Without its line end. */
+  readonly text: string;
+  /** False for the last line of a file without a line end: it may be cut. */
+  readonly whole: boolean;
+  /** Longer than any line may be: `text` is its beginning. */
+  readonly tooLong: boolean;
+}
+
+export class TextInput {
+  readonly #input: ByteInput;
+  readonly #begun: Uint8Array;
+
+  private constructor(input: ByteInput, begun: Uint8Array) {
+    this.#input = input;
+    this.#begun = begun;
+  }
+
+  /** Opens a file; throws `input.unreadable`. */
+  static async open(path: string): Promise<TextInput> {
+    let input = await openInput(path);
+    try {
+      let begun = await some(input);
+      const packing =
+        begun[0] === 0x1f && begun[1] === 0x8b ? 'gzip' : begun[0] === 0x28 && begun[1] === 0xb5 ? 'zstd' : undefined;
+      if (packing !== undefined) {
+        const { UnpackedInput } = await import('./unpacked.ts');
+        input = new UnpackedInput(packing, input, begun);
+        begun = await some(input);
+      }
+      const { utf16Order, Utf16Input } = await import('./utf16.ts');
+      const order = utf16Order(begun);
+      if (order === undefined) return new TextInput(input, begun);
+      return new TextInput(new Utf16Input(input, order, begun), new Uint8Array(0));
+    } catch (error) {
+      await input.close();
+      throw error;
+    }
+  }
+
+  /** Bytes of the file as it lies on the disk. */
+  get size(): number {
+    return this.#input.size;
+  }
+
+  get position(): number {
+    return this.#input.position;
+  }
+
+  /** Why what it is packed in ends early; undefined: it does not. */
+  get broken(): string | undefined {
+    return this.#input.broken;
+  }
+
+  /** The lines in order; LF, CRLF and CR end one. Can be iterated once. Throws `input.unreadable`. */
+  async *lines(): AsyncGenerator<TextLine> {
+    // A BOM is no character; bytes that are no UTF-8, as of Latin-1, become U+FFFD.
+    const decoder = new TextDecoder('utf-8');
+    const chunk = new Uint8Array(CHUNK);
+    let text = decoder.decode(this.#begun, { stream: true });
+    let passing = false;
+    for (let last = false; !last; ) {
+      const count = await this.#input.read(chunk);
+      last = count === 0;
+      text += decoder.decode(chunk.subarray(0, count), { stream: !last });
+      let from = 0;
+      for (;;) {
+        const end = endOf(text, from, last);
+        if (end < 0) break;
+        const line = text.slice(from, end);
+        from = end + (text[end] === '\r' && text[end + 1] === '\n' ? 2 : 1);
+        if (!passing) yield { text: line.slice(0, longestLine), whole: true, tooLong: line.length > longestLine };
+        passing = false;
+      }
+      text = text.slice(from);
+      if (text.length > longestLine) {
+        if (!passing) yield { text: text.slice(0, longestLine), whole: true, tooLong: true };
+        passing = true;
+        text = '';
+      }
+    }
+    if (text !== '' && !passing) yield { text, whole: false, tooLong: false };
+  }
+
+  close(): Promise<void> {
+    return this.#input.close();
+  }
+}
+
+const LINE_END = /\r|\n/g;
+
+/** Where the next line ends; negative: not in what is there. A CR that is the last character may be half of a CRLF. */
+function endOf(text: string, from: number, last: boolean): number {
+  LINE_END.lastIndex = from;
+  const end = LINE_END.exec(text)?.index ?? -1;
+  return end === text.length - 1 && text[end] === '\r' && !last ? -1 : end;
+}
+
+async function some(input: ByteInput): Promise<Uint8Array> {
+  const bytes = new Uint8Array(CHUNK);
+  let filled = 0;
+  while (filled < PROOF) {
+    const count = await input.read(bytes.subarray(filled));
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.slice(0, filled);
+}

@@ -1,0 +1,3 @@
+export { isValueLog, openValueLog, type ValueLog, type ValueLogOptions, type ValueRow } from './reader.ts';
+export { ValueReadings, valuesMessage } from './readings.ts';
+export type { Column } from './units.ts';
