@@ -72,7 +72,9 @@ export class KvaserLines implements LineParser {
       return undefined;
     }
     const length = fields.count - dlc - 3;
-    if (length !== said && (said <= 8 || length !== lengthOfCode(said))) return `there are not ${said} bytes of data`;
+    if (length !== said && (length <= 8 || length !== lengthOfCode(said))) {
+      return `there are not ${said} bytes of data`;
+    }
     const { payload } = recording;
     const readable = this.decimal ? fields.decimals(dlc + 1, length, payload) : fields.octets(dlc + 1, length, payload);
     if (!readable) return 'the data are not bytes';

@@ -189,6 +189,7 @@ describe('Kvaser text', () => {
     [' 0    0000014B         1  00     noon R', 'the time is not a number of seconds'],
     [' 0    0000014B        99  00     1675.570498 T', 'the length is not a number up to 64'],
     [' 0    1.5 R', 'there are fewer than 5 columns'],
+    [' 0    18FEF100 X      30 R', 'there are not 30 bytes of data'],
   ])('%j is left out', async (line, message) => {
     const read = await readText(`${head}${line}\n 1    0000014B         1  07     1675.570498 T\n`);
     expect(read.messages).toEqual([`2: ${message}`]);
