@@ -41,6 +41,60 @@ test('more rows than a batch holds come in their order, from a packed file too',
   }
 });
 
+describe('rows come in their order and once, however the table numbers them', () => {
+  const rows = drive(5_000);
+  const values = rows.map(({ at, id, data }, i) => [at / 1000, id, data, i] as const);
+  const frames = rows.map((frame) => ({ ...frame }));
+
+  test.each<[string, string, (i: number) => string]>([
+    ['numbers below zero', 'n INTEGER PRIMARY KEY', (i) => String(i - 2_500)],
+    ['numbers with gaps', 'n INTEGER PRIMARY KEY', (i) => String(i * 1_000_003)],
+    ['numbers of 63 bits', 'n INTEGER PRIMARY KEY', (i) => String(9_223_372_036_854_770_000n + BigInt(i))],
+    ['columns that are called as row numbers are', 'rowid TEXT, oid TEXT', () => "'a', 'b'"],
+    ['columns that take all names of row numbers', 'rowid TEXT, oid TEXT, _rowid_ TEXT', () => "'a', 'b', 'c'"],
+  ])('%s', async (_, column, value) => {
+    const made = values.map(([ts, id, data, i]) => `(${ts}, ${id}, x'${data}', ${value(i)})`);
+    const file = database([
+      `CREATE TABLE messages (ts REAL, arbitration_id INTEGER, data BLOB, ${column})`,
+      `INSERT INTO messages VALUES ${made.join()}`,
+    ]);
+    const read = await readText(file);
+    expect(read).toMatchObject({ format: 'sqlite', messages: [] });
+    expect(read.frames).toEqual(frames);
+  });
+
+  test('a table without row numbers', async () => {
+    const made = values.map(([ts, id, data, i]) => `(${ts}, ${id}, x'${data}', ${i})`);
+    const file = database([
+      'CREATE TABLE messages (ts REAL, arbitration_id INTEGER, data BLOB, n INTEGER PRIMARY KEY) WITHOUT ROWID',
+      `INSERT INTO messages VALUES ${made.join()}`,
+    ]);
+    expect(await readText(file)).toMatchObject({ messages: [], frames });
+  });
+
+  test('a damaged row number hides no rows silently, and reading ends', async () => {
+    const file = sqlite(rows);
+    // The number of a row stands before the header of its record: 8 bytes, a REAL, an integer of 16 bits.
+    let lost = 0;
+    for (const number of [1, 2, 3, 4].map((times) => times * 1024)) {
+      const place = file.indexOf(Buffer.from([0x80 | (number >> 7), 0, 8, 7, 2])) + 1;
+      expect(place).toBeGreaterThan(0);
+      for (const value of [1, 0x40, 0x7f, 0xff]) {
+        const broken = Buffer.from(file);
+        broken[place] = value;
+        const { frames: found, faults } = await readText(broken);
+        expect(found.length).toBeLessThanOrEqual(rows.length);
+        if (found.length < rows.length) {
+          expect([number, value, faults]).not.toEqual([number, value, 0]);
+          lost++;
+        }
+      }
+    }
+    // Else nothing was tried.
+    expect(lost).toBeGreaterThan(0);
+  });
+});
+
 test('a table of another name is found by its columns, and columns may be missing', async () => {
   const read = await readText(
     database([
