@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
-import { DbcFrameReader } from '../adapters/can/dbc/index.ts';
+import { DbcFrameReader, type Signal } from '../adapters/can/dbc/index.ts';
+import type { FrameFilter } from '../adapters/can/inspect/frame-filter.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { isValueLog } from '../adapters/can/log/values/index.ts';
@@ -10,6 +11,7 @@ import { loadDbc } from './dbc-files.ts';
 import { decodeFixes } from './decode-fixes.ts';
 import { decodeObd } from './decode-obd.ts';
 import { isFixLog } from './fix-logs.ts';
+import { type Chosen, chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { decodeValues, timeZoneOption } from './value-log.ts';
@@ -20,7 +22,7 @@ const IDENTIFIER = 0x1fff_ffff;
 /** Exit status when nothing could be decoded. */
 const NOTHING = 1;
 
-interface Options {
+interface Options extends FilterOptions {
   readonly dbc?: string[];
   readonly obd?: string[] | true;
   readonly raw?: boolean;
@@ -31,14 +33,15 @@ interface Options {
 }
 
 export function decodeCommand(): Command {
-  return new Command('decode')
+  const command = new Command('decode')
     .summary('signals out of a recorded log, fixes out of NMEA or UBX, values out of OBD answers')
     .description(
       `Reads recordings and prints what they say, for people who map a new car.
 
 CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; \
 integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless \
---raw. The format is found by content: ${formatNames()}; each also packed (${packings.join(', ')}).
+--raw, and so are those that --ids, --messages, --signals, --from, --to and --changes leave out; with --signals a line \
+has only these signals, and with --changes a frame differs when one of the signals of its line does. The format is found by content: ${formatNames()}; each also packed (${packings.join(', ')}).
 
 NMEA 0183, u-blox UBX, SiRF and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. Tables of values (CSV of a phone or data logger: a time and named columns), a line per row: \
@@ -58,7 +61,8 @@ that cannot be read.`,
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
     .option('--columns <names>', COLUMNS_HELP)
     .addOption(timeZoneOption())
-    .option('--choices', 'names of the value table instead of numbers')
+    .option('--choices', 'names of the value table instead of numbers');
+  return withFilters(command)
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
       'after',
@@ -67,6 +71,8 @@ Examples:
   vigie decode drive.log --dbc car.dbc
   vigie decode drive.log.gz --dbc car.dbc --choices --format text | grep DOOR
   candump -L can0 | vigie decode - --dbc car.dbc
+  vigie decode drive.log --dbc car.dbc --signals Speed,DoorDriver --changes --from 60 --to 90
+  vigie decode drive.log --raw --ids 1A0,300-3FF --changes
   vigie decode walk.nmea
   echo '{"response": "7E8 03 41 0D 3C"}' | vigie decode --obd default.json
   echo '{"response": "7E8 06 43 02 03 01 04 20"}' | vigie decode --obd`,
@@ -79,7 +85,9 @@ async function decode(logs: string[], options: Options): Promise<void> {
   const format = formatOf(options.format);
   const lines = new Lines();
   let decoded = 0;
+  const filters = usedFilters(options);
   if (obd !== undefined) {
+    if (filters.length > 0) throw onlyFrames(filters);
     if (logs.length > 0) throw new VigieError('usage.wrong', `--obd reads standard input, not ${logs.join(' ')}`);
     decoded = await decodeObd(obd === true ? [] : obd, format, lines);
     if (decoded === 0) process.exitCode = NOTHING;
@@ -93,22 +101,30 @@ async function decode(logs: string[], options: Options): Promise<void> {
     throw new VigieError('usage.wrong', `which log? ${hint}`);
   }
   const databases = (dbc ?? []).map(loadDbc);
+  const selection = {
+    filter: filterOf(options, databases, raw === true ? 'payload' : 'known'),
+    chosen: options.signals === undefined ? undefined : chosenOf(options, databases),
+  };
   for (const path of logs) {
     if (raw !== true && dbc === undefined) {
-      if (await isFixLog(path)) decoded += await decodeFixes(path, format, lines);
-      else if (await isValueLog(path)) decoded += await decodeValues(path, timeZone, format, lines);
-      else
+      const fixes = await isFixLog(path);
+      if (!fixes && !(await isValueLog(path))) {
         throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
+      }
+      if (filters.length > 0) throw onlyFrames(filters);
+      decoded += fixes ? await decodeFixes(path, format, lines) : await decodeValues(path, timeZone, format, lines);
       continue;
     }
     const log = await openLog(path, columns === undefined ? {} : { columns });
     try {
       const reader =
         raw === true ? undefined : new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
-      const { frames, printed } = await print(log, reader, format, lines);
+      const { frames, printed } = await print(log, reader, format, lines, selection);
       decoded += printed;
       if (printed === 0) {
-        const why = frames === 0 ? 'the log has no frame' : `none of its ${counted(frames, 'frame')} is in the DBC`;
+        const frame = counted(frames, 'frame');
+        const absent = filters.length === 0 ? 'is in the DBC' : `is left by ${filters.join(', ')} and in the DBC`;
+        const why = frames === 0 ? 'the log has no frame' : `none of its ${frame} ${absent}`;
         process.stderr.write(`vigie: ${path}: ${why}\n`);
       }
     } finally {
@@ -118,6 +134,12 @@ async function decode(logs: string[], options: Options): Promise<void> {
   }
   await lines.flush();
   if (decoded === 0) process.exitCode = NOTHING;
+}
+
+interface Selection {
+  readonly filter: FrameFilter | undefined;
+  /** Signals that lines have; undefined: all. */
+  readonly chosen: Chosen | undefined;
 }
 
 interface Counts {
@@ -131,29 +153,49 @@ async function print(
   reader: DbcFrameReader | undefined,
   format: Format,
   lines: Lines,
+  { filter, chosen }: Selection,
 ): Promise<Counts> {
+  const names = new Map([...(chosen ?? [])].map(([message, signals]) => [message.name, namesOf(signals)]));
   const bar = await progressBar(log.size);
   let frames = 0;
   let printed = 0;
   try {
     for await (const batch of log.batches()) {
+      frames += batch.count;
+      filter?.apply(batch, log.buses);
       for (let i = 0; i < batch.count; i++) {
-        const decoded = reader?.decode(batch, i);
+        const decoded = chosen === undefined ? reader?.decode(batch, i) : only(names, reader?.decode(batch, i));
         if (reader !== undefined && decoded === undefined) continue;
         lines.line(format === 'ndjson' ? ndjson(log, batch, i, decoded) : text(log, batch, i, decoded));
         printed++;
         if (lines.full) await lines.flush();
       }
-      frames += batch.count;
       bar.update(log.position, frames);
     }
   } finally {
     bar.stop();
   }
+  filter?.endLog();
   return { frames, printed };
 }
 
 type Decoded = ReturnType<DbcFrameReader['decode']>;
+
+function namesOf(signals: readonly Signal[]): ReadonlySet<string> {
+  return new Set(signals.map(({ name }) => name));
+}
+
+/** A frame with the chosen signals only; undefined when it has none of them. */
+function only(names: ReadonlyMap<string, ReadonlySet<string>>, decoded: Decoded): Decoded {
+  const chosen = decoded === undefined ? undefined : names.get(decoded.message);
+  if (decoded === undefined || chosen === undefined) return undefined;
+  const signals = Object.entries(decoded.signals).filter(([name]) => chosen.has(name));
+  return signals.length === 0 ? undefined : { message: decoded.message, signals: Object.fromEntries(signals) };
+}
+
+function onlyFrames(filters: readonly string[]): VigieError {
+  return new VigieError('usage.wrong', `${filters.join(', ')} choose CAN frames, not fixes or answers`);
+}
 
 function ndjson(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded): string {
   const id = batch.id[i] as number;

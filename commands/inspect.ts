@@ -1,55 +1,72 @@
 import { Command, Option } from 'commander';
-import { MessageFinder } from '../adapters/can/dbc/index.ts';
-import { type ObservedBus, Traffic } from '../adapters/can/inspect/index.ts';
+import { SignalObserver, signalsOf, Traffic } from '../adapters/can/inspect/index.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
-import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
-import type { IdentifierLine } from './inspect/schema.ts';
-import { busLineOf, identifierLineOf, trafficText } from './inspect/traffic-lines.ts';
-import { COLUMNS_HELP, reportLog } from './log-summary.ts';
-import { formatOf, Lines, progressBar } from './output.ts';
-import type { SignalObserver } from './suggest/observer.ts';
+import { chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
+import { CsvExport } from './inspect/csv.ts';
+import { FileLines } from './inspect/file-lines.ts';
+import { readLog } from './inspect/read-log.ts';
+import { reportLines } from './inspect/report.ts';
+import { COLUMNS_HELP } from './log-summary.ts';
+import { formatOf, Lines } from './output.ts';
 
 /** Exit status when there is nothing to show. */
 const NOTHING = 1;
 
-interface Options {
+interface Options extends FilterOptions {
   readonly dbc?: string[];
+  readonly stats?: boolean;
   readonly suggest?: string;
+  readonly csv?: string;
   readonly columns?: string;
   readonly format?: string;
 }
 
 export function inspectCommand(): Command {
-  return new Command('inspect')
+  const command = new Command('inspect')
     .summary('what a recorded log contains: identifiers, periods, bits that change')
     .description(
       `Reads CAN logs and shows what they contain, for people who map a new car: for each bus and identifier how often \
 it comes, every how many milliseconds (the median), the jitter (half of the span of nine in ten of these times), the \
-payload length, and which bits change, as a mask in hexadecimal digits with a dot for four bits that never change. Counters and checksums (XOR, sums, CRC-8 0x1D and \
-0x2F, AUTOSAR E2E profiles) are found by trial, with their unknown constants, on a sample of the frames. With --dbc, \
-the names of messages. Several logs are taken together. With --suggest, a first profile instead: \
-lines for the paths of Status whose signals are known by name, unit, labels and values, each with its reason.
+payload length, and which bits change, as a mask in hexadecimal digits with a dot for four bits that never change. \
+Counters and checksums (XOR, sums, CRC-8 0x1D and 0x2F, AUTOSAR E2E profiles) are found by trial, with their unknown \
+constants, on a sample of the frames. Several logs are taken together.
 
-Programs get NDJSON: {kind: "bus", …} for each bus and {kind: "identifier", …} for each identifier; docs/inspect.md \
-describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
+With --dbc, the names of messages, and how well each DBC fits: the one whose identifiers and payload lengths fit most \
+frames comes first, and of equals the one with more values in their declared ranges. --stats shows minimum, maximum and \
+different values of each signal. --csv writes signals over time: a column of seconds since 1970 and one for each signal, \
+MESSAGE.Signal [unit]. A row is written when a value changes; the other columns repeat their last values, so that \
+spreadsheets and pandas (read_csv) need no filling. With --suggest, a first profile instead: lines for the paths of \
+Status whose signals are known by name, unit, labels and values, each with its reason.
+
+Programs get NDJSON: {kind: "bus", …}, {kind: "identifier", …}, {kind: "database", …}, {kind: "signal", …}; \
+docs/inspect.md describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
 (${packings.join(', ')}).
 
-Exit status 0, 1 when the logs have no frame or more than one in a hundred frames of a log was left out, 2 for files \
+Exit status 0, 1 when there is no frame to show or more than one in a hundred frames of a log was left out, 2 for files \
 that cannot be read.`,
     )
     .argument('[log...]', 'log files, packed too; - reads standard input')
-    .option('--dbc <file...>', 'network descriptions; several add up')
+    .option(
+      '--dbc <file...>',
+      'network descriptions; several are ranked, and the first that has an identifier names it',
+    )
+    .option('--stats', 'minimum, maximum, different values, first, last and count of each signal')
+    .option('--csv <file>', 'signals over time as CSV; - writes it to standard output in the place of all else')
     .option('--suggest <file>', 'write a first profile for the signals of --dbc; works without a log too')
-    .option('--columns <names>', COLUMNS_HELP)
+    .option('--columns <names>', COLUMNS_HELP);
+  return withFilters(command)
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
       'after',
       `
 Examples:
   vigie inspect drive.log
-  vigie inspect drive.log.gz --dbc car.dbc
+  vigie inspect drive.log.gz --dbc car.dbc other-car.dbc
+  vigie inspect drive.log --dbc car.dbc --stats --signals Speed,Door --from 60 --to 120
+  vigie inspect drive.log --dbc car.dbc --signals Speed --csv speed.csv
+  vigie inspect drive.log --changes --ids 300-3FF
   candump -L can0 | vigie inspect - --format text
   vigie inspect drive.log --dbc car.dbc --suggest my-car.yaml
   vigie inspect drive.log | grep '"kind":"identifier"' > identifiers.ndjson`,
@@ -58,67 +75,58 @@ Examples:
 }
 
 async function inspect(logs: string[], options: Options): Promise<void> {
-  const { suggest } = options;
-  if (suggest !== undefined && options.dbc === undefined) {
-    throw new VigieError('usage.wrong', '--suggest needs --dbc FILE to know the signals');
-  }
-  if (logs.length === 0 && suggest === undefined) {
-    const hint =
-      options.dbc === undefined
-        ? 'Give a file, or - for standard input'
-        : 'Write it before --dbc, which takes all that follows';
-    throw new VigieError('usage.wrong', `which log? ${hint}`);
-  }
+  checkUse(logs, options);
   const databases = (options.dbc ?? []).map(loadDbc);
+  const filter = filterOf(options, databases, 'payload');
+  const chosen = chosenOf(options, databases);
+  const suggestions = options.suggest === undefined ? undefined : await import('./suggest/suggestion-file.ts');
+  if (options.suggest !== undefined) suggestions?.refuseExisting(options.suggest);
+  const suggesting = suggestions === undefined ? undefined : new suggestions.SignalObserver(databases);
   const traffic = new Traffic();
-  const suggestions = suggest === undefined ? undefined : await import('./suggest/suggestion-file.ts');
-  if (suggest !== undefined) suggestions?.refuseExisting(suggest);
-  const observer = suggestions === undefined ? undefined : new suggestions.SignalObserver(databases);
-  for (const path of logs) {
-    const log = await openLog(path, options.columns === undefined ? {} : { columns: options.columns });
-    try {
-      await read(log, traffic, observer);
-    } finally {
-      await log.close();
-    }
-    if (log.frames === 0) process.stderr.write(`vigie: ${path}: the log has no frame\n`);
-    reportLog(log, path);
-  }
-  if (suggest !== undefined && suggestions !== undefined) {
-    const read = logs.length === 0 || observer === undefined ? undefined : { observer, traffic };
-    const written = suggestions.writeSuggestions(suggest, databases, read);
+  const observer = options.stats === true ? new SignalObserver(databases, chosen) : undefined;
+  const lines = new Lines();
+  const file = options.csv === undefined || options.csv === '-' ? undefined : new FileLines(options.csv);
+  const csv =
+    options.csv === undefined ? undefined : new CsvExport(signalsOf(databases, chosen), databases, file ?? lines);
+  const consumers = [traffic, observer, csv, suggesting].filter((consumer) => consumer !== undefined);
+  for (const path of logs) await readLog(path, { columns: options.columns, filter, lines }, consumers);
+  file?.close();
+  await lines.flush();
+  if (options.suggest !== undefined && suggestions !== undefined) {
+    const read = logs.length === 0 || suggesting === undefined ? undefined : { observer: suggesting, traffic };
+    const written = suggestions.writeSuggestions(options.suggest, databases, read);
     process.stderr.write(`vigie: ${written ?? 'no signal of the DBC fits a path, so no profile is written'}\n`);
     if (written === undefined) process.exitCode = NOTHING;
     return;
   }
-  const known = new MessageFinder(databases);
-  const identifiers = traffic.buses.flatMap((bus) => identifiersOf(bus, known));
-  const lines = new Lines();
-  if (formatOf(options.format) === 'text') {
-    for (const line of trafficText(traffic, identifiers, widthOf(process.stdout))) lines.line(line);
-  } else {
-    for (const line of [...traffic.buses.map(busLineOf), ...identifiers]) lines.line(JSON.stringify(line));
+  if (options.csv !== '-') {
+    const report = { traffic, databases, signals: observer?.statistics, onlyChanged: options.changes === true };
+    for (const line of reportLines(report, formatOf(options.format), widthOf(process.stdout))) lines.line(line);
   }
   await lines.flush();
-  if (traffic.buses.length === 0) process.exitCode = NOTHING;
-}
-
-async function read(log: LogReader, traffic: Traffic, observer: SignalObserver | undefined): Promise<void> {
-  const bar = await progressBar(log.size, false);
-  try {
-    for await (const batch of log.batches()) {
-      traffic.add(batch, log.buses);
-      observer?.add(batch, log.buses);
-      bar.update(log.position, log.frames);
-    }
-  } finally {
-    bar.stop();
+  if (traffic.buses.length === 0) {
+    const filters = usedFilters(options);
+    if (filters.length > 0) process.stderr.write(`vigie: no frame is left by ${filters.join(', ')}\n`);
+    process.exitCode = NOTHING;
   }
-  traffic.endLog();
 }
 
-function identifiersOf(bus: ObservedBus, known: MessageFinder): IdentifierLine[] {
-  return bus.messages.map((message) => identifierLineOf(bus, message, known.find(bus.name, message.id)?.name));
+function checkUse(logs: readonly string[], { dbc, stats, csv, suggest, format }: Options): void {
+  if (suggest !== undefined && dbc === undefined) {
+    throw new VigieError('usage.wrong', '--suggest needs --dbc FILE to know the signals');
+  }
+  if (logs.length === 0 && suggest === undefined) {
+    const hint =
+      dbc === undefined
+        ? 'Give a file, or - for standard input'
+        : 'Write it before --dbc, which takes all that follows';
+    throw new VigieError('usage.wrong', `which log? ${hint}`);
+  }
+  if (dbc === undefined && stats === true) throw new VigieError('usage.wrong', '--stats needs --dbc FILE');
+  if (dbc === undefined && csv !== undefined) throw new VigieError('usage.wrong', '--csv needs --dbc FILE');
+  if (csv === '-' && format !== undefined) {
+    throw new VigieError('usage.wrong', `--csv - takes standard output, and leaves none for --format ${format}`);
+  }
 }
 
 /** Characters in a line: a terminal's width, and any number where text goes into a file or pipe. */

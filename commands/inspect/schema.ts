@@ -5,6 +5,8 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const milliseconds = (description: string) => Type.Number({ minimum: 0, description: `${description}, ms` });
 const time = (description: string) => Type.Number({ description: `${description}, UTC milliseconds with fraction` });
 const hex = (description: string) => Type.String({ pattern: '^([0-9a-f]{2})*$', description });
+const value = (description: string) =>
+  Type.Union([Type.Number(), Type.Enum(['nan', 'inf', '-inf'])], { description: `${description}, physical` });
 const byte = (description: string) => Type.Integer({ minimum: 0, maximum: 255, description });
 const unseen = <T extends Type.TSchema>(type: T) => Type.Union([type, Type.Null()]);
 const start = Type.Integer({
@@ -37,6 +39,7 @@ export const identifierLine = Type.Object(
     id,
     extended,
     message: Type.Optional(Type.String({ description: 'name of the message in the first DBC that has it' })),
+    messageLength: Type.Optional(count('payload length that the DBC gives it, in bytes')),
     frames: count('data frames'),
     share: Type.Number({ minimum: 0, maximum: 1, description: 'of the data frames of its bus' }),
     remotes: count('remote frames'),
@@ -114,5 +117,58 @@ export const identifierLine = Type.Object(
   { additionalProperties: false, description: 'an identifier on a bus' },
 );
 
+export const databaseLine = Type.Object(
+  {
+    kind: Type.Literal('database'),
+    file: Type.String({ description: 'path of the DBC' }),
+    frames: count('data frames in all'),
+    known: count('data frames whose identifier it has'),
+    fitting: count('of these, with the payload length it gives; the DBC with the most comes first'),
+    values: count('values with a declared range, in a sample of these frames'),
+    inRange: count('of these, within the range'),
+    messages: count('messages that were seen'),
+    ofMessages: count('messages in the DBC'),
+    signals: count('signals of the messages that were seen'),
+    ofSignals: count('signals in the DBC'),
+  },
+  { additionalProperties: false, description: 'how well a DBC fits the logs, with `--dbc`' },
+);
+
+export const signalLine = Type.Object(
+  {
+    kind: Type.Literal('signal'),
+    message: Type.String({ description: 'name of the message' }),
+    signal: Type.String({ description: 'name of the signal' }),
+    unit: Type.String({ description: 'unit of its values in the DBC' }),
+    frames: count('frames that had it, on all buses'),
+    minimum: Type.Optional(value('smallest value')),
+    maximum: Type.Optional(value('largest value')),
+    first: Type.Optional(value('value of the first frame')),
+    last: Type.Optional(value('value of the latest frame')),
+    firstAt: Type.Optional(time('first frame that had it')),
+    lastAt: Type.Optional(time('latest frame that had it')),
+    distinct: Type.Integer({ minimum: 0, maximum: 256, description: 'different values that were counted' }),
+    more: Type.Boolean({ description: 'there were more than these 256' }),
+    changes: count('times that the value became another one'),
+    falls: count('of these, a smaller one'),
+    values: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            value: value('value'),
+            name: Type.Optional(Type.String({ description: 'its name in the value table' })),
+            frames: count('frames that had it'),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'the values, when they are at most 16' },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'a signal of a DBC, with `--stats`' },
+);
+
+export type DatabaseLine = Type.Static<typeof databaseLine>;
+export type SignalLine = Type.Static<typeof signalLine>;
 export type BusLine = Type.Static<typeof busLine>;
 export type IdentifierLine = Type.Static<typeof identifierLine>;

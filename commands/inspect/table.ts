@@ -5,6 +5,8 @@ export interface Column {
   readonly align: 'left' | 'right';
   /** Where the width does not suffice, the column with the lowest number is left out first; undefined: never. */
   readonly dispensable?: number;
+  /** Where even that does not suffice, its cells are broken into several lines. */
+  readonly breakable?: boolean;
 }
 
 export interface Row {
@@ -17,6 +19,8 @@ export interface Row {
 const GAP = '  ';
 /** Details narrower than this are hard to read beside the cells, and go below. */
 const NARROW = 24;
+/** A column is not broken to less. */
+const NARROWEST = 12;
 const INDENT = '    ';
 
 /**
@@ -36,6 +40,10 @@ export function tableLines(columns: readonly Column[], rows: readonly Row[], wid
     .filter((c) => columns[c]!.dispensable !== undefined)
     .sort((a, b) => columns[a]!.dispensable! - columns[b]!.dispensable!);
   for (const c of dispensable) if (total() > width) shown.splice(shown.indexOf(c), 1);
+  const broken = shown.find((c) => columns[c]!.breakable === true);
+  if (broken !== undefined && total() > width) {
+    widths[broken] = Math.max(NARROWEST, widths[broken]! - (total() - width));
+  }
   const room = width - total() - GAP.length;
   const longest = rows.reduce((most, { details }) => Math.max(most, lengthOf(details.join(', '))), 0);
   const beside = longest <= room || room >= NARROW;
@@ -49,7 +57,9 @@ export function tableLines(columns: readonly Column[], rows: readonly Row[], wid
     ),
   ];
   for (const { cells, details } of rows) {
-    const given = cells.map(linesOf);
+    const given = cells.map((cell, c) =>
+      c === broken ? linesOf(cell).flatMap((text) => pieces(text, widths[c]!)) : linesOf(cell),
+    );
     const wrapped = wrap(details, beside ? room : Math.max(NARROW, width - INDENT.length));
     const height = Math.max(...given.map(({ length }) => length), beside ? wrapped.length : 0);
     for (let k = 0; k < height; k++) {
@@ -94,4 +104,9 @@ function pad(text: string, width: number, align: Column['align']): string {
 
 function lengthOf(text: string): number {
   return [...text].length;
+}
+
+/** A name from a file, without what would steer a terminal. */
+export function printable(name: string): string {
+  return name.replace(/\p{Cc}/gu, '?');
 }

@@ -1,9 +1,11 @@
 /** What was seen of buses and identifiers, as lines for programs and for people. */
+
+import type { Message } from '../../adapters/can/dbc/index.ts';
 import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 import { counted } from '../../protocol/counted.ts';
 import type { BusLine, IdentifierLine } from './schema.ts';
-import { type Column, type Row, tableLines, wrap } from './table.ts';
+import { type Column, printable, type Row, tableLines, wrap } from './table.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -13,8 +15,12 @@ export function busLineOf(bus: ObservedBus): BusLine {
   return { kind: 'bus', bus: name, frames, remotes, errors, identifiers: messages.length, first, last };
 }
 
-/** @param message its name in a network description */
-export function identifierLineOf(bus: ObservedBus, observed: ObservedMessage, message?: string): IdentifierLine {
+/** @param message its name and payload length in a network description */
+export function identifierLineOf(
+  bus: ObservedBus,
+  observed: ObservedMessage,
+  message?: Pick<Message, 'name' | 'length'>,
+): IdentifierLine {
   const { id, frames, remotes, fdFrames, changes, first, last, intervals, longest } = observed;
   const { median, jitter, minimum, maximum } = intervals;
   return {
@@ -22,7 +28,7 @@ export function identifierLineOf(bus: ObservedBus, observed: ObservedMessage, me
     bus: bus.name,
     id: id & IDENTIFIER,
     extended: (id & EXTENDED) !== 0,
-    ...(message === undefined ? {} : { message }),
+    ...(message === undefined ? {} : { message: message.name, messageLength: message.length }),
     frames,
     share: bus.frames === 0 ? 0 : frames / bus.frames,
     remotes,
@@ -83,6 +89,7 @@ function rowOf(line: IdentifierLine): Row {
   const sizes = Object.keys(lengths).map(Number);
   const [shortest = 0] = sizes;
   const longest = sizes.at(-1) ?? 0;
+  const misfits = line.messageLength !== undefined && sizes.some((size) => size !== line.messageLength);
   const bytes = shortest === longest ? `${longest}` : `${shortest}-${longest}`;
   return {
     cells: [
@@ -96,6 +103,7 @@ function rowOf(line: IdentifierLine): Row {
     ],
     details: [
       ...(message === undefined ? [] : [printable(message)]),
+      ...(misfits ? [`${line.messageLength} bytes in the DBC`] : []),
       ...line.counters.map(counterText),
       ...(line.checksum === undefined ? [] : [checksumText(line.checksum)]),
       ...(fdFrames === 0 ? [] : [fdFrames === frames ? 'FD' : `${counted(fdFrames, 'FD frame')}`]),
@@ -173,11 +181,6 @@ function decimals(value: number): string {
 /** Whole microseconds, which is as exact as logs are: the difference of two times has more digits than it knows. */
 function micro(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
-}
-
-/** A name from a file, without what would steer a terminal. */
-function printable(name: string): string {
-  return name.replace(/\p{Cc}/gu, '?');
 }
 
 function hex(bytes: Uint8Array): string {

@@ -100,12 +100,7 @@ export class DbcFrameReader {
       return Math.abs(number) > limit || BigInt(number) !== value ? value.toString() : number;
     }
     const value = raw * signal.factor + signal.offset;
-    if (this.#decimals && scale !== undefined && Math.abs(value * scale) < limit) {
-      // Of two whole numbers the quotient is the double that is nearest to the decimal.
-      return Math.round(value * scale) / scale;
-    }
-    if (Number.isFinite(value)) return value;
-    return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
+    return writable(this.#decimals ? rounded(value, scale) : value);
   }
 
   #readersOf(message: Message): readonly Reader[] {
@@ -116,6 +111,19 @@ export class DbcFrameReader {
     }
     return readers;
   }
+}
+
+/** With the decimals that factor and offset can give; see {@link scaleOf}. */
+export function rounded(value: number, scale: number | undefined): number {
+  if (scale === undefined || !(Math.abs(value * scale) < limit)) return value;
+  // Of two whole numbers the quotient is the double that is nearest to the decimal.
+  return Math.round(value * scale) / scale;
+}
+
+/** As JSON can write it: values that are not finite as `nan`, `inf`, `-inf`. */
+export function writable(value: number): number | 'nan' | 'inf' | '-inf' {
+  if (Number.isFinite(value)) return value;
+  return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
 }
 
 /** The raw value of a multiplexor, taken as unsigned, lies in one of the ranges. */
@@ -149,7 +157,8 @@ function readersOf(signals: readonly Signal[]): Reader[] {
 /** Powers of ten up to this one are exact doubles. */
 const MOST_DECIMALS = 22;
 
-function scaleOf({ type, factor, offset }: Signal): number | undefined {
+/** 10 to the power of the decimals that values of a signal have; undefined: as many as a double has. */
+export function scaleOf({ type, factor, offset }: Signal): number | undefined {
   const decimals = Math.max(decimalsOf(factor), decimalsOf(offset));
   return type === 'float' || decimals === 0 || decimals > MOST_DECIMALS ? undefined : 10 ** decimals;
 }

@@ -1,5 +1,8 @@
 /** What recordings contain, for people who do not know yet what their frames mean. The car never loads this. */
 export { type FoundChecksum, findChecksum } from './checksums.ts';
 export { type FoundCounter, findCounters } from './counters.ts';
+export { type Coverage, coverageOf, rankCoverage } from './coverage.ts';
+export { type FrameCriteria, FrameFilter, identifierRange, type Moment } from './frame-filter.ts';
 export { ObservedMessage } from './observed-message.ts';
+export { MOST_VALUES, SignalObserver, type SignalOfMessage, SignalStatistics, signalsOf } from './signal-statistics.ts';
 export { ObservedBus, Traffic } from './traffic.ts';

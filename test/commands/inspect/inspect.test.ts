@@ -46,7 +46,7 @@ describe('vigie inspect', () => {
       first: 1_700_000_000_000,
       last: 1_700_000_039_980,
     });
-    expect(lines.slice(1)).toMatchObject([
+    expect(lines.slice(1, 3)).toMatchObject([
       {
         id: 0x100,
         extended: false,
@@ -95,7 +95,9 @@ describe('the table of identifiers', () => {
   frames.push({ at: 4, id: 0x300 | REMOTE, data: [0, 0] }, { at: 5, id: ERROR | 0x80, data: new Uint8Array(8) });
   const traffic = trafficOf(frames, ['powertrain', 'b\u001b[2J']);
   const identifiers = traffic.buses.flatMap((bus) =>
-    bus.messages.map((message) => identifierLineOf(bus, message, 'A_MESSAGE_WITH_A_NAME_OF_32_CHARS')),
+    bus.messages.map((message) =>
+      identifierLineOf(bus, message, { name: 'A_MESSAGE_WITH_A_NAME_OF_32_CHARS', length: 8 }),
+    ),
   );
 
   test.each([60, 80, 120])('fits %d columns', (width) => {

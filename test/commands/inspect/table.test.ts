@@ -54,6 +54,17 @@ describe('a table', () => {
     expect(tableLines(columns, empty, 80)[0]).toBe(' id  bits');
   });
 
+  test('breaks the cells of a breakable column where the others do not leave enough', () => {
+    const breakable = columns.map((column) => ({ ...column, breakable: column.title === 'bits' }));
+    const long = [{ cells: ['1', '', '', 'A'.repeat(30)], details: ['word'] }];
+    expect(tableLines(breakable, long, 20)).toEqual([
+      'id  bits',
+      ' 1  AAAAAAAAAAAAAAAA',
+      '    AAAAAAAAAAAAAA',
+      '    word',
+    ]);
+  });
+
   test('breaks a word that is longer than a line, and none without a width', () => {
     const [row] = rows.map(({ cells }) => ({ cells, details: ['x'.repeat(100)] }));
     const lines = tableLines(columns, [row!], 40);

@@ -1,0 +1,87 @@
+/** Whether a frame says something else than the one before of its identifier. */
+import type { Signal } from '../dbc/database.ts';
+import { selects } from '../dbc/frame-reader.ts';
+import { bitsOf, bytesNeeded, longestPayload, readable, readBits } from '../dbc/layout.ts';
+
+/** Combinations of multiplexor values that are told apart; with more, a frame may pass once too often. */
+const MOST_PAGES = 4096;
+
+/** What is compared while the multiplexors have the same values. */
+interface Page {
+  readonly mask: Uint8Array;
+  readonly previous: Uint8Array;
+}
+
+/** Compares the payloads of one identifier on one bus. */
+export class ChangeDetector {
+  readonly #signals: readonly Signal[] | undefined;
+  readonly #multiplexors: readonly Signal[];
+  readonly #pages = new Map<string, Page>();
+  /** Without signals: the payload before, and its length. */
+  readonly #previous = new Uint8Array(longestPayload);
+  #previousLength = -1;
+
+  /** @param signals to compare, those of a multiplexor with their last own value; without them the whole payload */
+  constructor(signals?: readonly Signal[]) {
+    this.#signals = signals?.filter(readable);
+    this.#multiplexors = [...new Set(this.#signals?.flatMap(multiplexorsOf) ?? [])];
+  }
+
+  /** True for the first payload, and for each that differs from the one before. */
+  differs(payload: Uint8Array): boolean {
+    if (this.#signals !== undefined) return this.#signalsDiffer(payload, this.#signals);
+    const previous = this.#previous;
+    let differs = payload.length !== this.#previousLength;
+    for (let k = 0; k < payload.length; k++) {
+      if (payload[k] === previous[k]) continue;
+      previous[k] = payload[k]!;
+      differs = true;
+    }
+    this.#previousLength = payload.length;
+    return differs;
+  }
+
+  #signalsDiffer(payload: Uint8Array, signals: readonly Signal[]): boolean {
+    const key = this.#multiplexors.map((signal) => rawOf(payload, signal)).join();
+    const known = this.#pages.get(`${payload.length}:${key}`);
+    const page = known ?? this.#newPage(`${payload.length}:${key}`, payload, signals);
+    // A page without any of the signals has nothing to say.
+    let differs = known === undefined && page.mask.some((mask) => mask !== 0);
+    for (let k = 0; k < payload.length; k++) {
+      const byte = payload[k]! & page.mask[k]!;
+      if (byte === page.previous[k]) continue;
+      page.previous[k] = byte;
+      differs = true;
+    }
+    return differs;
+  }
+
+  #newPage(key: string, payload: Uint8Array, signals: readonly Signal[]): Page {
+    if (this.#pages.size >= MOST_PAGES) this.#pages.clear();
+    const mask = new Uint8Array(longestPayload);
+    for (const signal of signals) {
+      if (bytesNeeded(signal) > payload.length || !isSelected(payload, signal)) continue;
+      for (const bit of bitsOf(signal)) mask[bit >>> 3]! |= 1 << (bit & 7);
+    }
+    const page = { mask, previous: new Uint8Array(longestPayload) };
+    this.#pages.set(key, page);
+    return page;
+  }
+}
+
+function multiplexorsOf({ selection }: Signal): Signal[] {
+  return selection === undefined ? [] : [selection.multiplexor, ...multiplexorsOf(selection.multiplexor)];
+}
+
+/** The multiplexors above a signal have values with which it is in the payload. */
+function isSelected(payload: Uint8Array, { selection }: Signal): boolean {
+  if (selection === undefined) return true;
+  const { multiplexor, ranges } = selection;
+  const raw = rawOf(payload, multiplexor);
+  return raw !== undefined && selects(multiplexor, Number(raw), ranges) && isSelected(payload, multiplexor);
+}
+
+/** Unsigned bits; undefined past the end. */
+function rawOf(payload: Uint8Array, signal: Signal): bigint | undefined {
+  return bytesNeeded(signal) > payload.length ? undefined : readBits(payload, signal);
+}

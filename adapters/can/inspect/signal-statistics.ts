@@ -1,0 +1,128 @@
+/** What recordings show of the signals of a network description. */
+import type { FrameBatch, ReadingSink } from '../../../agent/ports.ts';
+import type { Message, Signal } from '../dbc/database.ts';
+import { DbcDecoder } from '../dbc/decoder.ts';
+import { readable } from '../dbc/layout.ts';
+import type { BoundDatabase } from '../dbc/matching.ts';
+
+/** Different raw values of a signal that are counted. */
+export const MOST_VALUES = 256;
+
+/** What was seen of one signal, on all buses together. */
+export class SignalStatistics {
+  readonly message: Message;
+  readonly signal: Signal;
+  /** Frames that had it. */
+  count = 0;
+  /** Physical values, NaN left out; infinite before the first. */
+  minimum = Number.POSITIVE_INFINITY;
+  maximum = Number.NEGATIVE_INFINITY;
+  first = Number.NaN;
+  last = Number.NaN;
+  /** UTC milliseconds of the first and the latest frame that had it. */
+  firstAt = Number.NaN;
+  lastAt = Number.NaN;
+  /** How often the value became another one, and how often a smaller one. */
+  changes = 0;
+  falls = 0;
+  /** How often each raw value was seen: the first {@link MOST_VALUES} different ones. */
+  readonly raws: Map<number, number> = new Map();
+  /** More raw values were seen than {@link raws} has. */
+  more = false;
+  #raw = Number.NaN;
+
+  constructor(message: Message, signal: Signal) {
+    this.message = message;
+    this.signal = signal;
+  }
+
+  add(value: number, raw: number, at: number): void {
+    if (this.count === 0) {
+      this.first = value;
+      this.firstAt = at;
+    } else if (!Object.is(raw, this.#raw)) {
+      this.changes++;
+      if (value < this.last) this.falls++;
+    }
+    if (value < this.minimum) this.minimum = value;
+    if (value > this.maximum) this.maximum = value;
+    this.last = value;
+    this.#raw = raw;
+    this.again(at);
+  }
+
+  /** A frame came with the value as it was. */
+  again(at: number): void {
+    this.count++;
+    this.lastAt = at;
+    const seen = this.raws.get(this.#raw);
+    if (seen !== undefined || this.raws.size < MOST_VALUES) this.raws.set(this.#raw, (seen ?? 0) + 1);
+    else this.more = true;
+  }
+}
+
+export interface SignalOfMessage {
+  readonly message: Message;
+  readonly signal: Signal;
+}
+
+/** The signals that frames can have: all of the databases, or those that were chosen of them. */
+export function signalsOf(
+  databases: readonly BoundDatabase[],
+  chosen?: ReadonlyMap<Message, readonly Signal[]>,
+): SignalOfMessage[] {
+  const names = new Set<string>();
+  return databases
+    .flatMap(({ database }) => database.messages)
+    .filter(({ onBus }) => onBus)
+    .flatMap((message) => {
+      const signals = chosen === undefined ? message.signals : (chosen.get(message) ?? []);
+      return signals.filter(readable).flatMap((signal) => {
+        const name = `${message.name}.${signal.name}`;
+        // Of two databases with the same name the decoder reads both.
+        if (names.has(name)) return [];
+        names.add(name);
+        return [{ message, signal }];
+      });
+    });
+}
+
+/** Decodes frames and keeps {@link SignalStatistics}. */
+export class SignalObserver implements ReadingSink {
+  readonly statistics: readonly SignalStatistics[];
+  readonly #databases: readonly BoundDatabase[];
+  #decoder: DbcDecoder | undefined;
+
+  /** @param chosen messages and their signals; without it, all of the databases */
+  constructor(databases: readonly BoundDatabase[], chosen?: ReadonlyMap<Message, readonly Signal[]>) {
+    this.#databases = databases;
+    this.statistics = signalsOf(databases, chosen).map(({ message, signal }) => new SignalStatistics(message, signal));
+  }
+
+  /** @param buses names that {@link FrameBatch.bus} indexes in this log */
+  add(batch: FrameBatch, buses: readonly string[]): void {
+    this.#decoder ??= new DbcDecoder(
+      this.statistics.map(({ message, signal }) => ({ message: message.name, signal: signal.name })),
+      this.#databases,
+      buses,
+    );
+    this.#decoder.decode(batch, this);
+  }
+
+  /** What follows is of another log. */
+  endLog(): void {
+    this.#decoder = undefined;
+  }
+
+  reading(signal: number, value: number, raw: number, at: number): void {
+    this.statistics[signal]!.add(value, raw, at);
+  }
+
+  alive(signals: readonly number[], at: number): void {
+    for (const signal of signals) this.statistics[signal]!.again(at);
+  }
+
+  settled(): void {
+    // Each reading stands for itself.
+  }
+}

@@ -1,0 +1,45 @@
+import type { FrameFilter } from '../../adapters/can/inspect/index.ts';
+import { openLog } from '../../adapters/can/log/index.ts';
+import type { FrameBatch } from '../../agent/ports.ts';
+import { reportLog } from '../log-summary.ts';
+import { type Lines, progressBar } from '../output.ts';
+
+/** What frames are given to while logs are read. */
+export interface FrameConsumer {
+  /** @param buses names that {@link FrameBatch.bus} indexes in this log */
+  add(batch: FrameBatch, buses: readonly string[]): void;
+  /** What follows is of another log. */
+  endLog?(): void;
+}
+
+export interface ReadOptions {
+  readonly columns?: string | undefined;
+  readonly filter: FrameFilter | undefined;
+  /** Flushed while the log is read, when consumers write to them. */
+  readonly lines: Lines;
+}
+
+/** Gives the frames of a log to consumers, and says on standard error what was left out. */
+export async function readLog(
+  path: string,
+  { columns, filter, lines }: ReadOptions,
+  consumers: readonly FrameConsumer[],
+): Promise<void> {
+  const log = await openLog(path, columns === undefined ? {} : { columns });
+  const bar = await progressBar(log.size, false);
+  try {
+    for await (const batch of log.batches()) {
+      filter?.apply(batch, log.buses);
+      for (const consumer of consumers) consumer.add(batch, log.buses);
+      bar.update(log.position, log.frames);
+      if (lines.full) await lines.flush();
+    }
+  } finally {
+    bar.stop();
+    await log.close();
+  }
+  filter?.endLog();
+  for (const consumer of consumers) consumer.endLog?.();
+  if (log.frames === 0) process.stderr.write(`vigie: ${path}: the log has no frame\n`);
+  reportLog(log, path);
+}

@@ -1,0 +1,45 @@
+/** What was found, as lines of NDJSON for programs or tables for people. */
+import { MessageFinder } from '../../adapters/can/dbc/index.ts';
+import { rankCoverage, type SignalStatistics, type Traffic } from '../../adapters/can/inspect/index.ts';
+import type { Format } from '../output.ts';
+import type { BoundDatabase } from '../vehicle.ts';
+import { coverageText, databaseLineOf } from './coverage-lines.ts';
+import type { IdentifierLine } from './schema.ts';
+import { signalLineOf, signalText } from './signal-lines.ts';
+import { busLineOf, identifierLineOf, trafficText } from './traffic-lines.ts';
+
+export interface Report {
+  readonly traffic: Traffic;
+  readonly databases: readonly BoundDatabase[];
+  readonly signals: readonly SignalStatistics[] | undefined;
+  /** Leaves out identifiers and signals that never changed. */
+  readonly onlyChanged: boolean;
+}
+
+/** @param width characters that a line for people may have */
+export function reportLines(report: Report, format: Format, width: number): string[] {
+  const { traffic, databases, signals, onlyChanged } = report;
+  const identifiers = identifiersOf(traffic, databases).filter(({ changes }) => !onlyChanged || changes > 0);
+  const coverage = rankCoverage(
+    databases.map(({ database }) => database),
+    traffic,
+  ).map(databaseLineOf);
+  const values = signals?.filter(({ changes }) => !onlyChanged || changes > 0).map(signalLineOf);
+  if (format === 'ndjson') {
+    const lines = [...traffic.buses.map(busLineOf), ...identifiers, ...coverage, ...(values ?? [])];
+    return lines.map((line) => JSON.stringify(line));
+  }
+  const parts = [
+    trafficText(traffic, identifiers, width),
+    coverage.length === 0 ? [] : coverageText(coverage, width),
+    values === undefined ? [] : signalText(values, width),
+  ];
+  return parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : ['', ...part]));
+}
+
+function identifiersOf(traffic: Traffic, databases: readonly BoundDatabase[]): IdentifierLine[] {
+  const finder = new MessageFinder(databases);
+  return traffic.buses.flatMap((bus) =>
+    bus.messages.map((message) => identifierLineOf(bus, message, finder.find(bus.name, message.id))),
+  );
+}

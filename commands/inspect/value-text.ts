@@ -1,0 +1,7 @@
+import { rounded, type Signal, scaleOf, writable } from '../../adapters/can/dbc/index.ts';
+
+/** Physical values of a signal with the decimals that it can have. */
+export function valuesOf(signal: Signal): (value: number) => number | 'nan' | 'inf' | '-inf' {
+  const scale = scaleOf(signal);
+  return (value) => writable(rounded(value, scale));
+}
