@@ -19,7 +19,10 @@ const COMMENT = 1;
 
 /** What words cost that the pattern does not explain: unknown ones, abbreviations, numbers, the message's. */
 const UNKNOWN = 1;
-const SHORT = 0.2;
+const SHORT = 0.5;
+/** Beside one word that fits, an abbreviation makes it another matter more often than not. */
+const SHORT_BESIDE_ONE = 0.8;
+const LETTER = 0.2;
 const NUMBER = 0.1;
 const ELSEWHERE = 0.3;
 /** What a word costs that tells of a value that is shown or estimated rather than measured. */
@@ -60,9 +63,11 @@ export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
     if (facts.own.some((word) => word !== facts.prefix && foreign(word))) continue;
     const match = matchPattern(groups, facts);
     if (match === undefined) continue;
-    const averse = [...facts.around, ...facts.own].filter((word) => isOf(word, never) && foreign(word));
+    const isAverse = (word: Word): boolean => isOf(word, never) && foreign(word);
+    const averse = facts.around.filter(isAverse);
     // A message of many matters may carry what says by itself what it is.
-    if (averse.length > 0 && match.score < 2 * OWN) continue;
+    if (facts.own.some(isAverse) || (averse.length > 0 && match.score < 2 * OWN)) continue;
+    if (groups.length === 1 && facts.prefix !== undefined && !near(facts.prefix)) continue;
     const unknown = facts.own.filter(
       (word) => word !== facts.prefix && isUnknown(word) && !facts.frequent.has(word.text),
     );
@@ -70,10 +75,11 @@ export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
     const long = unknown.filter(({ text }) => text.length > 3);
     if (match.shared && (long.length > 0 || (facts.prefix !== undefined && foreign(facts.prefix)))) continue;
     if (rule.strict === true && unknown.some(({ text }) => text.length > 1)) continue;
+    const short = groups.length > 1 ? SHORT : SHORT_BESIDE_ONE;
     const far = [...facts.around, ...(facts.prefix === undefined ? [] : [facts.prefix])].filter((word) => !near(word));
     const cost =
       UNKNOWN * long.length +
-      SHORT * (unknown.length - long.length) +
+      unknown.reduce((sum, { text }) => sum + (text.length > 3 ? 0 : text.length > 1 ? short : LETTER), 0) +
       NUMBER * facts.own.filter(({ isNumber }) => isNumber).length +
       LESSER * facts.own.filter(({ text }) => lesser.has(text)).length +
       ELSEWHERE * far.length +
@@ -113,9 +119,10 @@ function matchPattern(groups: readonly Group[], facts: SignalFacts): PatternMatc
   return { score, said: [...new Set(said)], byComment, shared };
 }
 
-/** Whether the word has a meaning, and none of those expected. */
-function isForeign({ concepts }: Word, expected: ReadonlySet<string>): boolean {
-  return concepts.length > 0 && !concepts.some((concept) => concept === '' || expected.has(concept));
+/** Whether the word has a meaning, or looks like one that has, and none of those expected. */
+function isForeign({ concepts, resembles }: Word, expected: ReadonlySet<string>): boolean {
+  const meant = concepts.length > 0 ? concepts : resembles;
+  return meant.length > 0 && !meant.some((concept) => concept === '' || expected.has(concept));
 }
 
 function isUnknown({ concepts, isNumber }: Word): boolean {

@@ -49,7 +49,9 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
   const range = `the range ${span[0]} to ${span[1]}`;
   const candidates = unitsFor(wanted).filter(({ conversion }) => possible(conversion));
   const [only] = candidates;
-  if (only !== undefined && candidates.length === 1 && rule.unitNeeded === undefined) {
+  // Ranges are often careless: only the usual unit is taken for granted by them.
+  const usual = only !== undefined && only.conversion.scale === 1 && only.conversion.offset === 0;
+  if (usual && candidates.length === 1 && rule.unitNeeded === undefined) {
     return { kind: 'fits', conversion: only.conversion, by: `unit ${only.name} by ${range}`, certain: false };
   }
   if (candidates.length === 0) {

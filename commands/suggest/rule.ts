@@ -26,6 +26,8 @@ export interface Rule {
   readonly states?: StateRule;
   /** Takes the place of `states` when no signal was found for another path. */
   readonly alone?: { readonly path: string; readonly states: StateRule; readonly note: string };
+  /** With one of the words `when` and none of `unless` in the names, a person must answer the question first. */
+  readonly doubt?: { readonly when: Concepts; readonly unless: Concepts; readonly question: string };
   /** What a person should know who reads the line; with `when`, only where the name has such a word. */
   readonly note?: string;
   readonly when?: Concepts;
@@ -56,6 +58,8 @@ export interface StateRule {
   readonly values: readonly LabelRule[];
   /** Values that the labels must give, or they are of something else. */
   readonly enough: readonly string[];
+  /** Labels with a word that no dictionary has are left out: they may well say something else. */
+  readonly plain?: boolean;
   /** Without labels it is not asked about: the name alone says too little. */
   readonly labelled?: boolean;
   /** Values of 0 and 1 of one bit without labels. */

@@ -1,6 +1,7 @@
 /** What the files, and a log where there is one, say about each signal. */
 import type { Message, Signal } from '../../adapters/can/dbc/index.ts';
 import type { Observed } from './observed.ts';
+import { type Concept, qualifying } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
 
 /** A signal with the words that are said about it. */
@@ -29,7 +30,10 @@ export interface DescribedBus {
 }
 
 /** Signals that begin with the same word before the word is the sender's. */
-const SHARED = 4;
+const SHARED = 3;
+
+/** Share of the signals that have a word of no dictionary before it is a sender's. */
+const SENDERS = 0.02;
 
 /** Longer comments tell stories. */
 const LONGEST_COMMENT = 10;
@@ -53,10 +57,13 @@ export function signalsOf(
       if (own[0] !== undefined) add(firsts, own[0].text);
       for (const { text, concepts } of own) if (concepts.length === 0) add(unknown, text);
     }
-    const frequent = new Set([...unknown].filter(([, count]) => count >= SHARED).map(([text]) => text));
-    return listed.map(({ message, signal, own }) => {
+    const frequent = new Set(
+      [...unknown].filter(([, count]) => count >= Math.max(SHARED, SENDERS * listed.length)).map(([text]) => text),
+    );
+    return listed.map(({ message, signal, own: words }) => {
+      const own = withSides(signal, message, words);
       const [first] = own;
-      const shared = first !== undefined && own.length > 1 && (firsts.get(first.text) ?? 0) >= SHARED;
+      const shared = first !== undefined && own.length > 1 && (firsts.get(first.text) ?? 0) >= SHARED && maySend(first);
       const comment = wordsOf(signal.comment ?? '');
       const seen = observed?.(message, signal, bus);
       return {
@@ -72,6 +79,27 @@ export function signalsOf(
       };
     });
   });
+}
+
+/** An l or r is a side where another signal of the message has the other letter there. */
+function withSides({ name }: Signal, { signals }: Message, words: readonly Word[]): readonly Word[] {
+  return words.map((word, index) => {
+    if (word.concepts.length > 0 || (word.text !== 'l' && word.text !== 'r')) return word;
+    const other = word.text === 'l' ? 'r' : 'l';
+    const twin = words.map(({ text }, at) => (at === index ? other : text)).join(' ');
+    const side: Concept = word.text === 'l' ? 'left' : 'right';
+    const isTwin = (one: Signal): boolean =>
+      one.name !== name &&
+      wordsOf(one.name)
+        .map(({ text }) => text)
+        .join(' ') === twin;
+    return signals.some(isTwin) ? { ...word, concepts: [side] } : word;
+  });
+}
+
+/** Whether the word may be that of a control unit: it does not say what kind of value it is. */
+function maySend({ concepts }: Word): boolean {
+  return !concepts.some((concept) => qualifying.has(concept) || concept === 'row' || concept === 'time');
 }
 
 /** Whether `Message.Signal` can be written with it. */

@@ -1,7 +1,7 @@
 /** Whether the values of a signal can be those of a path that takes names or truth, and by which map. */
 import type { StateRule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
-import { wordsOf } from './words.ts';
+import { type Word, wordsOf } from './words.ts';
 
 export type StateFit =
   | { readonly kind: 'fits'; readonly map: ReadonlyMap<number, string>; readonly by: string; readonly certain: boolean }
@@ -16,6 +16,7 @@ const MOST_ASKED = 4;
 /** Letters of a gear lever; in a name they may be anything. */
 const letters: Readonly<Record<string, string>> = { r: 'reverse', n: 'neutral', p: 'park', d: 'drive', b: 'drive' };
 
+/** Words that deny what follows; {@link negationsBehind} also what was said before. */
 const negations: ReadonlySet<string> = new Set([
   'not',
   'no',
@@ -29,15 +30,26 @@ const negations: ReadonlySet<string> = new Set([
   'aucune',
 ]);
 
+const negationsBehind: ReadonlySet<string> = new Set(['nicht', 'pas']);
+
+/** A rule with the names that the path has for its values; none of a flag. */
+export interface NamedStates extends StateRule {
+  readonly names?: readonly string[] | undefined;
+}
+
 /** Undefined: the signal is no such state. */
-export function stateFit(rule: StateRule, facts: SignalFacts): StateFit | undefined {
+export function stateFit(rule: NamedStates, facts: SignalFacts): StateFit | undefined {
   const { signal, observed } = facts;
   if (signal.length > MOST_BITS || signal.type === 'float') return undefined;
   const { choices } = signal;
   if (choices === undefined || choices.size < 2) return withoutLabels(rule, facts);
   const map = new Map<number, string>();
+  const identity = identityOf(rule, [...choices.values()]);
+  const bit = bitOf(rule, facts.own);
   for (const [raw, label] of [...choices].sort(([one], [other]) => one - other)) {
-    const value = valueOfLabel(rule, label);
+    const polarity = bit === undefined ? undefined : polarityOf(label, facts.own);
+    const polar = polarity === undefined ? undefined : bit?.[polarity ? 1 : 0];
+    const value = identity?.get(plain(label)) ?? polar ?? valueOfLabel(rule, label);
     if (value !== undefined) map.set(raw, value);
   }
   const given = new Set(map.values());
@@ -47,31 +59,68 @@ export function stateFit(rule: StateRule, facts: SignalFacts): StateFit | undefi
   return { kind: 'fits', map, by, certain: true };
 }
 
+/** The values of 0 and 1 by the words of the name; undefined when it could be either way. */
+function bitOf({ bit, bitNeeds, turnedBy }: StateRule, own: readonly Word[]): readonly [string, string] | undefined {
+  if (bit === undefined || (bitNeeds !== undefined && !says(own, bitNeeds))) return undefined;
+  return says(own, turnedBy) ? [bit[1], bit[0]] : bit;
+}
+
+function says(words: readonly Word[], concepts: string | undefined): boolean {
+  return (
+    concepts?.split(' ').some((concept) => words.some((word) => word.concepts.includes(concept as never))) === true
+  );
+}
+
+const affirming: ReadonlySet<string> = new Set(['yes', 'on', 'active']);
+const denying: ReadonlySet<string> = new Set(['no', 'off', 'inactive']);
+
+/** Whether a label says no more than yes or no to what the name of the signal says; undefined when it says more. */
+function polarityOf(label: string, own: readonly Word[]): boolean | undefined {
+  const named = new Set(own.flatMap(({ concepts }) => concepts.filter((concept) => concept !== '')));
+  const is = (word: Word, set: ReadonlySet<string>): boolean => word.concepts.some((concept) => set.has(concept));
+  const rest = wordsOf(label).filter((word) => {
+    const repeats = word.concepts.some((concept) => concept === '' || concept === 'lamp' || named.has(concept));
+    return !repeats || is(word, affirming) || is(word, denying);
+  });
+  const negated = rest.some(({ text }) => negations.has(text));
+  const [word, ...others] = rest.filter(({ text }) => !negations.has(text) || text === 'no');
+  if (word === undefined || others.length > 0 || negated)
+    return word?.text === 'no' && others.length === 0 ? false : undefined;
+  return is(word, affirming) ? true : is(word, denying) ? false : undefined;
+}
+
 function withoutLabels(rule: StateRule, { signal, own, observed }: SignalFacts): StateFit | undefined {
   const seen = observed === undefined ? '' : `; the log has ${listed([...observed.raws])}`;
-  const has = (concepts: string | undefined): boolean => {
-    return (
-      concepts?.split(' ').some((concept) => own.some((word) => word.concepts.includes(concept as never))) === true
-    );
-  };
-  const needy = rule.bitNeeds !== undefined && !has(rule.bitNeeds);
-  if (signal.length > 1 || rule.bit === undefined || needy) {
-    if (rule.labelled === true || signal.length > MOST_ASKED || (signal.length === 1 && !needy)) return undefined;
-    const wanted = [...new Set(rule.values.map(([value]) => value))].join(', ');
-    return { kind: 'asks', question: `no labels in the DBC: which raw values are ${wanted}${seen}?` };
+  const bit = bitOf(rule, own);
+  if (signal.length === 1 && bit !== undefined) {
+    const [zero, one] = bit;
+    const map = new Map([
+      [0, zero],
+      [1, one],
+    ]);
+    const word = says(own, rule.turnedBy) ? ', and the name turns it round' : '';
+    return { kind: 'fits', map, by: `one bit without labels: 1 taken for ${one}${word}${seen}`, certain: false };
   }
-  const turned = has(rule.turnedBy);
-  const [zero, one] = turned ? [...rule.bit].reverse() : rule.bit;
-  const map = new Map([
-    [0, zero as string],
-    [1, one as string],
-  ]);
-  const word = turned ? ', and the name turns it round' : '';
-  return { kind: 'fits', map, by: `one bit without labels: 1 taken for ${one}${word}${seen}`, certain: false };
+  const ambiguous = signal.length === 1 && rule.bit !== undefined;
+  if (rule.labelled === true || signal.length > MOST_ASKED || (signal.length === 1 && !ambiguous)) return undefined;
+  const wanted = [...new Set(rule.values.map(([value]) => value))].join(', ');
+  return { kind: 'asks', question: `no labels in the DBC: which raw values are ${wanted}${seen}?` };
+}
+
+/** Labels that are the names of the path's values, each of them, need no interpretation. */
+function identityOf(rule: NamedStates, labels: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const names = new Map(rule.names?.map((name) => [plain(name), name]));
+  const usable = labels.filter((label) => !meaningsOf(label).has('unusable'));
+  return usable.length > 1 && usable.every((label) => names.has(plain(label))) ? names : undefined;
+}
+
+function plain(label: string): string {
+  return label.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
 /** The value that a label of the DBC stands for; undefined: none, so the raw value stays out of the map. */
 export function valueOfLabel(rule: StateRule, label: string): string | undefined {
+  if (rule.plain === true && wordsOf(label).some(isUnknown)) return undefined;
   const meant = meaningsOf(label);
   for (const [value, pattern] of rule.values) {
     if (pattern.split(' ').every((group) => group.split('/').some((concept) => meant.has(concept)))) {
@@ -84,18 +133,26 @@ export function valueOfLabel(rule: StateRule, label: string): string | undefined
 
 function meaningsOf(label: string): Set<string> {
   const meant = new Set<string>();
+  const words = wordsOf(label);
   let negated = false;
-  for (const { text, concepts, isNumber } of wordsOf(label)) {
-    if (isNumber) meant.add(`digit${Number(text)}`);
+  for (const [index, { text, concepts, isNumber }] of words.entries()) {
+    // L2 is a position of the lever that allows the first two gears.
+    if (isNumber && !['l', 'low'].includes(words[index - 1]?.text ?? '')) meant.add(`digit${Number(text)}`);
     const letter = letters[text];
     if (letter !== undefined) meant.add(letter);
-    for (const concept of concepts) if (concept !== '') meant.add(negated ? `not-${concept}` : concept);
-    if (negations.has(text)) {
-      negated = true;
-      meant.add('none');
+    const denied = negated || words.slice(index).some((word) => negationsBehind.has(word.text));
+    for (const concept of concepts) {
+      if (concept !== '') meant.add(denied && concept !== 'unusable' ? `not-${concept}` : concept);
     }
+    negated ||= negations.has(text);
   }
+  // "Not installed" is none of the states; what is not there must be known by its word.
+  if (negated && !words.some(isUnknown)) meant.add('none');
   return meant;
+}
+
+function isUnknown({ text, concepts, isNumber }: Word): boolean {
+  return concepts.length === 0 && !isNumber && text.length > 3 && !negations.has(text);
 }
 
 function listed(raws: readonly number[]): string {

@@ -9,6 +9,7 @@ import { rules } from './rules/index.ts';
 import type { SignalFacts } from './signals.ts';
 import { type StateFit, stateFit } from './states.ts';
 import type { Conversion } from './units.ts';
+import type { Word } from './words.ts';
 
 /** A line of the profile. */
 export interface Suggestion {
@@ -42,6 +43,8 @@ interface Candidate {
   readonly match: Match;
   readonly fit: NumberFit | StateFit;
   readonly rank: number;
+  /** The question of the rule. */
+  readonly doubt?: string;
 }
 
 /** How much worse than a signal that fits one is that a person must be asked about. */
@@ -49,7 +52,7 @@ const ASKED = 10;
 /** Of a guess, such as one bit without labels. */
 const GUESSED = 0.5;
 /** Of a signal that the log has no value of, and of one that never changes there. */
-const UNSEEN = 2;
+const UNSEEN = 5;
 const STILL = 0.4;
 
 /** Of a value in another unit than the path's. */
@@ -100,45 +103,55 @@ function suggestPath(
     if (match === undefined) continue;
     const fit =
       rule.number === undefined
-        ? rule.states && stateFit(rule.states, facts)
+        ? rule.states && stateFit({ ...rule.states, names: leaf.values }, facts)
         : numberFit(rule.number, unitOf(leaf), facts);
     if (fit === undefined || (rule.number?.rises === true && (facts.observed?.falls ?? 0) > 0)) continue;
-    candidates.push({ facts, match, fit, rank: rankOf(match, fit, facts, logged) });
+    const doubt = isDoubtful(rule, facts) ? rule.doubt?.question : undefined;
+    const rank = rankOf(match, fit, facts, logged) - (doubt === undefined ? 0 : ASKED);
+    candidates.push({ facts, match, fit, rank, ...(doubt === undefined ? {} : { doubt }) });
   }
   candidates.sort((one, other) => other.rank - one.rank);
   const [best, ...others] = candidates;
   if (best === undefined) return undefined;
-  const { facts, match, fit } = best;
-  const said = `${match.byComment ? 'comment' : 'name'}: ${match.said.join(', ')}`;
-  const rivals = others.filter((other) => other.fit.kind === fit.kind).slice(0, MOST_RIVALS);
-  const noted =
-    rule.note !== undefined &&
-    (rule.when === undefined ||
-      facts.own.some(({ concepts }) => concepts.some((concept) => rule.when?.split(' ').includes(concept))));
-  const base = {
+  const rivals = others.filter(({ fit }) => fit.kind === best.fit.kind).map(({ facts }) => nameOf(facts));
+  const different = [...new Set(rivals)].filter((name) => name !== nameOf(best.facts));
+  const noted = rule.when === undefined || says(best.facts.own, rule.when) ? rule.note : undefined;
+  return {
     path: rule.path,
-    facts,
-    rivals: rivals.map((rival) => nameOf(rival.facts)),
-    ...(noted ? { note: rule.note as string } : {}),
+    facts: best.facts,
+    rivals: different.slice(0, MOST_RIVALS),
+    ...(noted === undefined ? {} : { note: noted }),
+    ...(best.doubt === undefined ? {} : { question: best.doubt }),
+    ...valuesOf(rule, best, logged),
   };
+}
+
+/** The members of a line that say how raw values become values, or what is missing for that. */
+function valuesOf(
+  { number }: Rule,
+  { facts, match, fit }: Candidate,
+  logged: boolean,
+): Pick<Suggestion, 'question' | 'blanks' | 'conversion' | 'map' | 'invalid' | 'reason'> {
+  const said = `${match.byComment ? 'comment' : 'name'}: ${match.said.join(', ')}`;
   if (fit.kind === 'asks') {
-    const blanks = rule.number === undefined ? blankMap(facts) : 'scale: ?, offset: ?';
-    return {
-      ...base,
-      question: fit.question,
-      blanks,
-      invalid: rule.number === undefined ? [] : shownCodes(facts),
-      reason: said,
-    };
+    const blanks = number === undefined ? blankMap(facts) : 'scale: ?, offset: ?';
+    return { question: fit.question, blanks, invalid: number === undefined ? [] : shownCodes(facts), reason: said };
   }
   const reason = `${said}; ${fit.by}${shownBy(facts, logged)}`;
-  if ('map' in fit) return { ...base, map: fit.map, invalid: [], reason };
-  const invalid = codesOf(
-    facts,
-    fit.conversion,
-    rule.number?.usual ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
-  );
-  return { ...base, conversion: fit.conversion, invalid, reason };
+  if ('map' in fit) return { map: fit.map, invalid: [], reason };
+  const invalid = number === undefined ? [] : codesOf(facts, fit.conversion, number.usual);
+  return { conversion: fit.conversion, invalid, reason };
+}
+
+/** Whether the names have a word of doubt and none that dispels it. */
+function isDoubtful({ doubt }: Rule, { own, around }: SignalFacts): boolean {
+  const words = [...own, ...around];
+  return doubt !== undefined && says(words, doubt.when) && !says(words, doubt.unless);
+}
+
+function says(words: readonly Word[], concepts: string): boolean {
+  const wanted = new Set<string>(concepts.split(' '));
+  return words.some((word) => word.concepts.some((concept) => wanted.has(concept)));
 }
 
 /** A map with the raw values that are known, and no names. */

@@ -8,7 +8,7 @@
 const measures = {
   speed:
     'speed spd velocity vel vitesse vit geschwindigkeit geschw gschw vss vs v kph kmh mph speedo speedometer tacho',
-  rotation: 'motor-drehzahl motor-drehz rpm revs drehzahl drehz regime rotation n nmot tachometer',
+  rotation: 'motor-drehzahl motor-drehz regime-mot n-mot rpm revs drehzahl drehz regime rotation n nmot tachometer',
   temperature: 'temperature temp temperatur tmp te t out-temp temp-out',
   level: 'level lvl niveau niv fuellstand stand fill gauge percent pct prozent content inhalt remaining restant',
   odometer:
@@ -19,7 +19,7 @@ const measures = {
     'range-remaining remaining-distance',
   consumption: 'consumption cons conso consommation verbrauch economy',
   instant: 'instant instantaneous inst instantanee instantane momentan momentary',
-  acceleration: 'acceleration accel beschleunigung beschl a long-acc lng-acc acc-long lat-acc acc-lat',
+  acceleration: 'acceleration accel beschleunigung beschl a long-acc lng-acc acc-long',
   longitudinal: 'longitudinal long longi lng laengs longit long-acc lng-acc acc-long',
   lateral: 'lateral lat quer transversal lat-acc acc-lat',
   vertical: 'vertical vert hochachse',
@@ -50,8 +50,9 @@ const measures = {
 
 const parts = {
   vehicle: 'vehicle veh vhl vehicule fahrzeug fzg car vhcl vhc',
-  engine: 'motor-drehzahl motor-drehz engine eng mot moteur crankshaft crank kurbelwelle ice thermic cmm combustion',
-  motor: 'emotor e-motor motor electric-motor drive-unit elmotor emot mg emachine',
+  engine:
+    'motor-drehzahl motor-drehz regime-mot n-mot engine eng moteur crankshaft crank kurbelwelle ice thermic cmm combustion',
+  motor: 'emotor e-motor motor mot electric-motor drive-unit elmotor emot mg emachine',
   coolant: 'coolant clnt cool kuehlmittel kuehlwasser ect refroidissement water wasser eau engine-coolant-temperature',
   oil: 'oil oel huile',
   intake: 'intake inlet iat ansaugluft ansaug admission intake-air inlet-air air-intake',
@@ -61,8 +62,8 @@ const parts = {
   fuel: 'fuel carb carburant kraftstoff tank benzin gasoline reservoir',
   pedal: 'pedal pedale gaspedal fahrpedal accelerator app',
   gas: 'gas',
-  battery: 'battery batt batterie bat accu akku bms pack',
-  traction: 'hv traction highvoltage high-voltage hvb hvbat hochvolt hvbatt',
+  battery: 'battery batt batterie bat accu akku pack',
+  traction: 'bms hv trac traction highvoltage high-voltage hvb hvbat hochvolt hvbatt',
   auxiliary: 'lv aux auxiliary starter 12-v lowvoltage low-voltage bordnetz servitude',
   cell: 'cell zelle cellule module',
   charging: 'charging charge chg chrg chrgng lade laden recharge laden ladung',
@@ -73,16 +74,17 @@ const parts = {
   lever: 'lever selector shifter waehlhebel prnd prndl wahlhebel selection shift sel shft levier lvr',
   ratio: 'ratio rat',
   clutch: 'clutch kupplung embrayage clth kuppl',
-  ignition: 'ignition ign zuendung key kl-15 klemme-15 terminal-15 key-position start-switch zas',
+  ignition: 'ignition ign zuendung cle schluessel key kl-15 klemme-15 terminal-15 key-position start-switch zas',
   contact: 'contact kontakt',
   powertrain: 'powertrain gmp antrieb propulsion drivetrain drive-train',
   door: 'dr door doors tuer tuerkontakt porte doorajar tuere tueren portes',
   trunk:
-    'trunk boot tailgate liftgate coffre hatch heckklappe kofferraum heckdeckel decklid tgate luggage tail-gate lift-gate hayon',
+    'trunk tg boot tailgate liftgate coffre hatch heckklappe kofferraum heckdeckel decklid tgate luggage tail-gate lift-gate hayon',
   hood: 'hood bonnet capot motorhaube haube frontklappe',
   window: 'window fenster vitre scheibe wdw glass',
   rearwindow: 'rear-window backlite lunette heckscheibe tailgate-glass rear-glass',
   roof: 'roof sunroof toit dach verdeck schiebedach convertible moonroof',
+  handle: 'handle griff tuergriff poignee',
   flap: 'flap cap klappe tankklappe trappe lid',
   seat: 'seat sitz siege occupant belegung occupancy',
   belt: 'belt seatbelt seat-belt gurt gurtschloss ceinture buckle sbelt safetybelt sicherheitsgurt',
@@ -95,7 +97,7 @@ const parts = {
     'parking-brake park-brake parkbrake handbrake hand-brake epb handbremse feststellbremse parkingbrake prk-brk prkbrk ' +
     'frein-de-stationnement frein-stationnement frein-a-main frein-main hndbrk parkbrk pbrake',
   steering: 'steering steer lenk lenkrad volant direction strg lenkung eps',
-  turn: 'turn blinker indicator indicators clignotant cligno blinken turnsignal turn-signal blink turnlight turnlamp turnind',
+  turn: 'turn blinker indicator clignotant cligno blinken turnsignal turn-signal blink turnlight turnlamp turnind',
   hazard: 'hazard warnblink warnblinker detresse hazards warnblinken',
   fog: 'fog nebel brouillard antibrouillard foglamp foglight',
   rearfog: 'nebelschluss nebelschlussleuchte nsl nebelschlusslicht',
@@ -116,7 +118,9 @@ const parts = {
   pump: 'pump pumpe pompe',
   compressor: 'compressor kompressor compresseur comp verdichter klimakompressor',
   turbine: 'turbo turbine turbocharger lader boost',
-  climate: 'hvac climate klima clim ac airco aircon heater heating heizung chauffage standheizung defrost evaporator',
+  climate:
+    'hvac climate klima clim ac airco aircon heater heated heating heizbar heizbare beheizt heizung chauffage standheizung defrost evaporator',
+  filter: 'filter filtre filtering',
   exhaust: 'exhaust abgas echappement dpf fap scr adblue urea egr catalyst kat nox',
   display: 'display dsply dsp anzeige anz affichage disp cluster dash kombi hud ic combine',
   lamp: 'lamp lamps light lights licht lampe leuchte leuchten feu feux bulb telltale voyant kontrollleuchte mil led tt lite licht ampoule',
@@ -152,8 +156,8 @@ const states = {
   passenger: 'passenger pass psgr beifahrer passager psngr codriver pas astp assist-side passengers bf ast psg',
   left: 'left links li gauche lh lft lt l',
   right: 'right rechts re droite droit rh rgt rght rt r',
-  front: 'first-row front-row front vorne vorn avant frnt fr frt forward av vo',
-  rear: 'rear hinten arriere back rr hi rer bck heck ar',
+  front: 'first-row front-row front vorne vorn avant frnt frt forward av vo',
+  rear: 'rear hinten arriere back hi rer bck heck ar',
   frontleft: 'fl frontleft vl front-left avg left-front lf fln front-lh fntleft',
   frontright: 'fr frontright vr front-right avd right-front rf front-rh',
   rearleft: 'rl rearleft hl rear-left arg bl left-rear lr back-left rear-lh',
@@ -183,6 +187,8 @@ const states = {
   both: 'both beide deux',
   active:
     'active actv aktiv activ activated intervenes intervening intervention intv eingriff regulating aktiviert intervene actif active-state',
+  armed: 'armed scharf arme',
+  disarmed: 'disarmed unscharf desarme',
   inactive: 'inactive inaktiv inactif deactivated passiv idle',
   standby: 'standby stby waiting wait bereit ready attente',
   moving: 'moving movement motion mvt fahrt rolling mouvement driving faehrt roulage',
@@ -221,8 +227,8 @@ const qualifiers = {
   request:
     'request req cmd command commande demand dem desired target tgt trgt setpoint set setting soll wunsch consigne anf ' +
     'anforderung cde requested commanded ordre vorgabe rq dmd rqst wish setspeed anforderungen befehl reference-value',
-  minimum: 'min minimum mini mindest',
-  maximum: 'max maximum maxi hoechst peak',
+  minimum: 'min mn minimum mini mindest',
+  maximum: 'max mx maximum maxi hoechst peak',
   threshold: 'limit lim threshold schwelle grenze seuil limits thres limited point',
   average: 'average avg avrg mean moyen moyenne moy durchschnitt mittel mittelwert',
   fault:
@@ -230,11 +236,11 @@ const qualifiers = {
     'diagnose diagnosis diagnostic stoerung unplausibel faulty fehl panne',
   warning: 'warning warn alert warnung alerte avertissement chime gong beep',
   validity:
-    'valid validity gueltig valide qbit qualifier quality qf plausible plaus confidence ungueltig vld inv invalid vd',
+    'valid validity gueltig valide q-bit qbit qualifier quality qf plausible plaus confidence ungueltig vld inv invalid vd',
   unusable:
     'invalid unknown reserved undefined sna error fault initialization initialisation init unavailable na nv uncertain ' +
     'reserve unused unbekannt ungueltig fehler notyet inconnu invalide indisponible not-available not-used not-defined ' +
-    'no-data not-valid signal-not-available defect not-supported not-yet tbd nicht-verfuegbar default',
+    'no-data not-valid signal-not-available defect not-supported not-installed not-equipped nicht-verbaut not-yet tbd nicht-verfuegbar default',
   counter: 'counter cnt count ctr checksum crc chksum bz cpt zaehler chk csum alive rolling msgcount parity e2e',
   inverted: 'inverted inverse complement invertiert neg negated inhibit inhibited',
   available:
@@ -269,6 +275,9 @@ export type Concept =
   | keyof typeof assistance
   | keyof typeof states
   | keyof typeof qualifiers;
+
+/** Meanings that make a value another one than the word beside them says. */
+export const qualifying: ReadonlySet<string> = new Set(Object.keys(qualifiers));
 
 /** Meanings by word or by words in a row, joined by `-`; the empty meaning is of a word that says nothing. */
 export const meanings: ReadonlyMap<string, readonly (Concept | '')[]> = byWord([

@@ -6,6 +6,8 @@ export interface Word {
   readonly text: string;
   /** Empty: the vocabulary does not have the word. `''` among them: it may say nothing. */
   readonly concepts: readonly (Concept | '')[];
+  /** Of an abbreviation without vowels: the meanings of the words that it may be, such as `limit` for `lmt`. */
+  readonly resembles: readonly (Concept | '')[];
   readonly isNumber: boolean;
 }
 
@@ -15,6 +17,19 @@ const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue'
 /** Pieces of a compound have at least so many letters: shorter ones are found in any word. */
 const SHORTEST_PIECE = 3;
 
+/** Meanings by what is left of a word without its vowels, from three letters on. */
+const skeletons: ReadonlyMap<string, readonly (Concept | '')[]> = skeletonsOf(meanings);
+
+function skeletonsOf(known: typeof meanings): Map<string, (Concept | '')[]> {
+  const found = new Map<string, (Concept | '')[]>();
+  for (const [word, concepts] of known) {
+    const skeleton = word.charAt(0) + word.slice(1).replace(/[aeiou]/g, '');
+    if (word.length < 4 || skeleton.length < 3 || skeleton === word || word.includes('-')) continue;
+    found.set(skeleton, [...(found.get(skeleton) ?? []), ...concepts]);
+  }
+  return found;
+}
+
 /** The words of `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
 export function wordsOf(name: string): Word[] {
   const tokens = tokensOf(name).flatMap((token) => (isWord(token) ? [token] : (piecesOf(token) ?? [token])));
@@ -22,8 +37,10 @@ export function wordsOf(name: string): Word[] {
   for (let at = 0; at < tokens.length; ) {
     const count = phraseLength(tokens, at);
     const text = tokens.slice(at, at + count).join('-');
-    const last = at + count === tokens.length;
-    words.push({ text, concepts: conceptsOf(text, last), isNumber: /^[0-9]+$/.test(text) });
+    const last = tokens.slice(at + count).every((token) => meanings.get(token)?.includes('') === true);
+    const concepts = conceptsOf(text, last);
+    const resembles = concepts.length > 0 ? [] : (skeletons.get(text) ?? []);
+    words.push({ text, concepts, resembles, isNumber: /^[0-9]+$/.test(text) });
     at += count;
   }
   return words;
@@ -43,7 +60,7 @@ export function tokensOf(name: string): string[] {
     .filter((token) => token !== '');
 }
 
-/** Before other words an l or r says what kind of variable it is; only at the end it is a side. */
+/** Before other words an l or r says what kind of variable it is; it is a side only where nothing of meaning follows. */
 function conceptsOf(text: string, last: boolean): readonly (Concept | '')[] {
   return !last && (text === 'l' || text === 'r') ? [] : (meanings.get(singular(text)) ?? []);
 }

@@ -54,6 +54,7 @@ export const assistance: readonly Rule[] = [
     besides: 'active lamp engaged on switch',
     around: 'brake door lamp display vehicle gear stability parkingbrake',
     never: 'request fault',
+    strict: true,
     states: {
       values: [
         ['false', 'released/off/no/inactive/open/none/not-active/not-engaged'],

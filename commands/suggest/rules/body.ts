@@ -31,6 +31,7 @@ const openings: readonly Rule[] = Object.entries(sides).map(([side, { names, bes
     ],
     enough: ['Open', 'Closed'],
     bit: ['Closed', 'Open'],
+    ...(side.endsWith('Window') ? { bitNeeds: 'open closed contact' } : {}),
     turnedBy: 'closed',
   },
   ...(handed.has(side) ? { note: LEFT_HAND, when: 'frontleft frontright front left right' } : {}),
@@ -93,10 +94,11 @@ const turns: readonly Rule[] = lamps.map(({ side, end }) => {
         ['On', `${here}/both/hazard`],
         ['Off', there],
         ['Off', 'none/off/no/inactive/not-active'],
-        ['On', 'on/active/yes'],
       ],
       enough: ['On', 'Off'],
       bit: ['Off', 'On'],
+      bitNeeds: `${here} ${corner}`,
+      labelled: true,
     },
   };
 });
@@ -106,7 +108,7 @@ const fogs: readonly Rule[] = lamps.map(({ side, end }) => {
   const front = end === 'Front';
   return {
     path: `lightingSystem.fog.${side}${end}.status`,
-    names: front ? ['fog! front', 'frontfog!', 'fog! frontleft/frontright'] : ['fog! rear', 'rearfog!'],
+    names: [`fog! ${end.toLowerCase()}${here}`, `fog! ${end.toLowerCase()}`, front ? 'frontfog!' : 'rearfog!'],
     besides: `lamp ${here} ${end.toLowerCase()} headlight active on ${front ? 'frontfog' : 'rearfog'}`,
     around: 'fog lamp headlight display front rear',
     never: 'fault trailer',
@@ -126,7 +128,7 @@ export const body: readonly Rule[] = [
     path: 'doorsState.lockedStates',
     names: ['door lock!', 'door unlock!', 'lock!'],
     besides: 'door vehicle unlock lock locked unlocked',
-    around: 'door vehicle lock speed key',
+    around: 'door vehicle lock speed ignition',
     never: 'steering charging charger request seat belt flap ignition trunk climate',
     states: {
       values: [
@@ -196,10 +198,11 @@ export const body: readonly Rule[] = [
     never: 'time request',
     states: {
       values: [
-        ['Inactive', 'off/inactive/not-active'],
-        ['Active', 'active/on'],
+        ['Inactive', 'disarmed/not-armed'],
+        ['Active', 'armed'],
       ],
       enough: ['Inactive', 'Active'],
+      labelled: true,
     },
   },
 ];

@@ -3,6 +3,13 @@ import type { Rule } from '../rule.ts';
 
 const percent = { covers: [0, 100], within: [-10, 130], usual: [0, 101] } as const;
 
+/** Combustion cars have sensors on the battery of the starter that tell the same of it. */
+const whichBattery: Rule['doubt'] = {
+  when: 'battery',
+  unless: 'traction motor charging',
+  question: 'is it the traction battery, or that of the starter?',
+};
+
 const ELECTRIC = 'energies.Electric.extension.electric';
 
 export const energy: readonly Rule[] = [
@@ -22,7 +29,7 @@ export const energy: readonly Rule[] = [
     path: 'energies.Fuel.autonomy',
     names: ['autonomy! fuel', 'autonomy!'],
     besides: 'fuel vehicle display distance',
-    around: 'fuel vehicle display distance trip consumption',
+    around: 'fuel vehicle display distance consumption',
     never: 'request traction battery charge charging gear lever lead exhaust motor',
     number: { covers: [0, 500], within: [0, 10_000], usual: [0, 2500] },
   },
@@ -44,11 +51,12 @@ export const energy: readonly Rule[] = [
   },
   {
     path: 'energies.Electric.level',
-    names: ['charge! battery', 'charge! traction', 'charge!', 'battery level! traction'],
+    names: ['charge! battery traction', 'charge! traction', 'charge! battery', 'charge!', 'battery level! traction'],
     besides: 'battery traction display vehicle level',
     around: 'battery traction vehicle display charging energy power',
     never: 'auxiliary cell request',
     number: { ...percent },
+    doubt: whichBattery,
   },
   {
     path: 'energies.Electric.autonomy',
@@ -81,6 +89,7 @@ export const energy: readonly Rule[] = [
     around: 'battery traction vehicle charge',
     never: 'auxiliary cell request',
     number: { ...percent, unitNeeded: true },
+    doubt: whichBattery,
   },
   {
     path: `${ELECTRIC}.consumption.consumption`,
@@ -120,6 +129,7 @@ export const energy: readonly Rule[] = [
         ['InProgress', 'charging/progress/active/on'],
       ],
       enough: ['InProgress'],
+      plain: true,
     },
   },
   {

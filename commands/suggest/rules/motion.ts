@@ -49,6 +49,7 @@ export const motion: readonly Rule[] = [
     besides: 'vehicle stability active',
     around: 'vehicle wheel engine stability brake antilock speed moving',
     never: 'request lead adaptive',
+    strict: true,
     states: {
       values: [
         ['false', 'standing/no/stopped/not-moving'],
@@ -113,7 +114,13 @@ export const motion: readonly Rule[] = [
     besides: 'engine running run powertrain vehicle motor',
     around: 'engine powertrain vehicle motor rotation speed',
     never: 'request coolant oil',
-    states: { values: runs, enough: ['Running'], bit: ['NotRunning', 'Running'] },
+    states: {
+      values: runs,
+      enough: ['Running'],
+      bit: ['NotRunning', 'Running'],
+      bitNeeds: 'running run',
+      labelled: true,
+    },
   },
   {
     path: 'engines.Thermic.speed',
