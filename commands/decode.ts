@@ -115,7 +115,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
       decoded += fixes ? await decodeFixes(path, format, lines) : await decodeValues(path, timeZone, format, lines);
       continue;
     }
-    const log = await openLog(path, columns === undefined ? {} : { columns });
+    const log = await openFrames(path, columns);
     try {
       const reader =
         raw === true ? undefined : new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
@@ -140,6 +140,18 @@ interface Selection {
   readonly filter: FrameFilter | undefined;
   /** Signals that lines have; undefined: all. */
   readonly chosen: Chosen | undefined;
+}
+
+/** @throws VigieError as {@link openLog}; `usage.wrong` for a recording of a receiver */
+async function openFrames(path: string, columns: string | undefined): Promise<LogReader> {
+  try {
+    return await openLog(path, columns === undefined ? {} : { columns });
+  } catch (error) {
+    if (!(error instanceof VigieError) || error.code !== 'input.malformed' || !(await isFixLog(path))) throw error;
+    throw new VigieError('usage.wrong', 'this is a recording of a receiver: leave out --dbc and --raw', {
+      where: path,
+    });
+  }
 }
 
 interface Counts {

@@ -1,5 +1,6 @@
 /** Recordings of receivers, packed or not. */
 import { contentsOf } from '../adapters/can/log/contents.ts';
+import { openLog } from '../adapters/can/log/index.ts';
 import { type FixReader, isFixRecording, openFixLog, ubxPositions } from '../adapters/gnss/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -16,6 +17,25 @@ export async function isFixLog(path: string): Promise<boolean> {
       if (await isFixRecording(bytes).catch(refuseMalformed)) return true;
     }
     return false;
+  } catch (error) {
+    return refuseMalformed(error);
+  }
+}
+
+/** As {@link isFixLog}, but false for an archive with logs of a bus: they say more of a car than where it was. */
+export async function isOnlyFixLog(path: string): Promise<boolean> {
+  return (await isFixLog(path)) && !((await isArchive(path)) && (await hasFrames(path)));
+}
+
+async function isArchive(path: string): Promise<boolean> {
+  for await (const { archived } of contentsOf(path)) return archived;
+  return false;
+}
+
+async function hasFrames(path: string): Promise<boolean> {
+  try {
+    await (await openLog(path)).close();
+    return true;
   } catch (error) {
     return refuseMalformed(error);
   }

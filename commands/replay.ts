@@ -15,7 +15,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { deflate } from './deflate.ts';
 import { makeDirectory } from './directory.ts';
-import { isFixLog } from './fix-logs.ts';
+import { isOnlyFixLog } from './fix-logs.ts';
 import { passing } from './keeping.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
@@ -155,7 +155,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   };
   try {
     for (const path of logs) {
-      if (options.columns === undefined && (await isFixLog(path))) {
+      if (options.columns === undefined && (await isOnlyFixLog(path))) {
         fixes += await replayFixes(path, playAt(), options.cbor === undefined);
         continue;
       }

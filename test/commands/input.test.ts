@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pvt } from '../adapters/gnss/ubx-writer.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { smallCar } from './small-car.ts';
 
@@ -16,6 +17,8 @@ beforeAll(() => {
     join(car.folder, 'noise.bin'),
     Uint8Array.from({ length: 4096 }, (_, i) => (i * 7919) & 0xff),
   );
+  writeFileSync(join(car.folder, 'drive.ubx'), pvt({ fix: 'none' }));
+  writeFileSync(join(car.folder, 'track.gpx'), '<?xml version="1.0"?>\n<gpx version="1.1">\n');
   writeFileSync(join(car.folder, 'broken.log'), `${car.lines.slice(0, 3).join('\n')}\nnot a frame\n${car.lines[3]}\n`);
 });
 afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
@@ -28,6 +31,9 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
     [['decode', '@nothing.log', '--raw'], /nothing\.log.*no such file|nothing\.log/i],
     [['decode', '@noise.bin', '--raw'], 'noise.bin'],
     [['decode', '@drive.log'], '--dbc'],
+    [['decode', '@drive.ubx', '--raw'], 'drive.ubx: this is a recording of a receiver: leave out --dbc and --raw'],
+    [['decode', '@track.gpx'], /track\.gpx: this is GPX, a track as XML, which is not read/],
+    [['replay', '@track.gpx', '--profile', '@profile.yaml'], 'this is GPX, a track as XML, which is not read'],
     [['decode', '@drive.log', '--dbc', '@nothing.dbc'], /nothing\.dbc.*no such file/],
     [['decode', '@drive.log', '--dbc', '@drive.log'], /drive\.log: the DBC cannot be used/],
     [['decode', '@', '--raw'], 'it is a folder'],

@@ -99,6 +99,22 @@ describe('replay', () => {
     expect(without.stderr).toContain('no fix carried a signal of the profile: has it a bus with `gnss: true`?');
   });
 
+  test('plays the CAN logs of an archive that has a recording of a receiver too, and counts that', async () => {
+    const plain = await vigie('replay', car.log, '--profile', car.profile);
+    const file = join(car.folder, 'both.zip');
+    const nmea = told('GPRMC,120100,A,4830.000,N,01100.000,E,010.0,000.0,010124,,').repeat(20);
+    writeFileSync(
+      file,
+      zip([
+        { name: 'a.nmea', data: Buffer.from(nmea) },
+        { name: 'drive.log', data: readFileSync(car.log) },
+      ]),
+    );
+    const both = await vigie('replay', file, '--profile', car.profile);
+    expect(both.stdout).toBe(plain.stdout);
+    expect(both.stderr).toContain('1 other files in the archive');
+  });
+
   test('--cbor writes the same messages as a CBOR sequence, each of which follows the CDDL', async () => {
     const file = join(car.folder, 'out.cbor');
     const { stdout } = await vigie('replay', car.log, '--profile', car.profile);
