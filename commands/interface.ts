@@ -10,7 +10,7 @@ import type { JWTVerifyGetKey } from 'jose';
 import { FleetGate } from '../adapters/http/access/fleet.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
 import { hashPassword, readPasswordHash } from '../adapters/http/access/password.ts';
-import type { Gate } from '../adapters/http/access/presented.ts';
+import type { Gate } from '../adapters/http/access/credentials.ts';
 import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
 import { UserGate } from '../adapters/http/access/user.ts';
 import type { Documents } from '../adapters/http/documents.ts';

@@ -6,7 +6,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { deprecatedMembers, readBody } from '../../protocol/interface/bodies.ts';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { readHeaders, readPath, readQuery } from '../../protocol/interface/parameters.ts';
-import type { Gate, Presented, Wanted } from './access/presented.ts';
+import type { Credentials, Gate, Wanted } from './access/credentials.ts';
 import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
@@ -78,7 +78,7 @@ export class Serving {
     if (gate === undefined) throw new VigieError('request.unknown', 'this side of the interface is not enabled');
     let caller: Caller;
     try {
-      caller = await gate.admit(presentedBy(context, query), wanted);
+      caller = await gate.admit(credentialsOf(context, query), wanted);
     } catch (error) {
       if (error instanceof VigieError && error.code === 'request.unauthenticated') {
         exchange.headers['WWW-Authenticate'] = gate.challenge;
@@ -133,7 +133,7 @@ function selfOf(path: string, query: string): string {
 }
 
 /** What the request shows of its sender; `query` is the query taken apart. */
-function presentedBy(context: RequestContext, query: readonly (readonly [string, string])[]): Presented {
+function credentialsOf(context: RequestContext, query: readonly (readonly [string, string])[]): Credentials {
   const { incoming } = context.env;
   const { socket } = incoming;
   const { authorization } = incoming.headers;

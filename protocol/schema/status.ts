@@ -1,6 +1,6 @@
 /**
  * Status: the state of a car as the interface publishes it (3.19.2 Status, with the additions of the user line).
- * `_links` and `_embedded` and the twins `vehicleOdometer`, `preconditionning` and `energy` exist in HTTP only.
+ * `_links` and `_embedded` and the deprecated aliases `vehicleOdometer`, `preconditionning` and `energy` exist in HTTP only.
  *
  * Integer keys: 0 is `createdAt` in every object, 1 to 7 what changes most (a key below 8 makes a short slot id).
  * A key is never reused and never renumbered, also when its member is removed; a new member takes the next free one.

@@ -3,9 +3,9 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Caller } from '../call.ts';
+import { type Credentials, type Gate, sameText, type Wanted } from './credentials.ts';
 import { Failures, TooManyRequests } from './failures.ts';
 import { impossibleHash, type PasswordHash, verifyPassword } from './password.ts';
-import { type Gate, type Presented, sameText, type Wanted } from './presented.ts';
 
 export interface FleetUser {
   readonly name: string;
@@ -49,9 +49,9 @@ export class FleetGate implements Gate {
     );
   }
 
-  async admit(presented: Presented, { path }: Wanted): Promise<Caller> {
-    this.#failures.check(presented.remote);
-    const caller = await this.#recognise(presented);
+  async admit(credentials: Credentials, { path }: Wanted): Promise<Caller> {
+    this.#failures.check(credentials.remote);
+    const caller = await this.#recognise(credentials);
     const fleet = path['fid'];
     if (fleet !== undefined && caller.fleets?.has(fleet) === false) {
       throw new VigieError('request.forbidden', 'fid: the caller may not see this fleet');
@@ -59,20 +59,20 @@ export class FleetGate implements Gate {
     return caller;
   }
 
-  async #recognise(presented: Presented): Promise<Caller> {
-    const basic = readBasic(presented.authorization);
+  async #recognise(credentials: Credentials): Promise<Caller> {
+    const basic = readBasic(credentials.authorization);
     if (basic === undefined)
       throw new VigieError('request.unauthenticated', 'needs HTTP Basic: user name and password');
     const known = this.#users.get(basic.name);
     const right = await this.#passwordIsRight(basic.password, known);
-    const [clientId = '', ...others] = presented.clientIds;
+    const [clientId = '', ...others] = credentials.clientIds;
     const client = sameText(clientId, known?.user.clientId ?? '') && clientId !== '' && others.length === 0;
     if (!right || !client || known === undefined) {
-      this.#failures.failed(presented.remote);
+      this.#failures.failed(credentials.remote);
       throw new VigieError('request.unauthenticated', 'user name, password or client_id is wrong');
     }
-    if (known.subject !== undefined && !this.#shows(presented.certificate, known.subject)) {
-      this.#failures.failed(presented.remote);
+    if (known.subject !== undefined && !this.#shows(credentials.certificate, known.subject)) {
+      this.#failures.failed(credentials.remote);
       throw new VigieError('request.unauthenticated', 'needs the client certificate of this user');
     }
     return known.caller;

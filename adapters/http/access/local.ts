@@ -1,13 +1,13 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Caller } from '../call.ts';
 import { isLoopback } from '../hosts.ts';
-import type { Gate, Presented } from './presented.ts';
+import type { Credentials, Gate } from './credentials.ts';
 
 /** The bench: whoever sits at the machine may do everything. Pages in its browser are kept out by their names. */
 export class LocalGate implements Gate {
   readonly challenge = 'Basic realm="vigie"';
 
-  admit({ remote }: Presented): Caller {
+  admit({ remote }: Credentials): Caller {
     if (isLoopback(remote)) return { name: 'local' };
     throw new VigieError('request.forbidden', 'without access control this is for the machine itself (localhost) only');
   }

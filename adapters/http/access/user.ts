@@ -5,8 +5,8 @@ import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
+import { type Credentials, type Gate, sameText, type Wanted } from './credentials.ts';
 import { Failures } from './failures.ts';
-import { type Gate, type Presented, sameText, type Wanted } from './presented.ts';
 
 export interface UserAccess {
   readonly issuer: string;
@@ -64,22 +64,22 @@ export class UserGate implements Gate {
     this.#failures = failures;
   }
 
-  async admit(presented: Presented, { operation }: Wanted): Promise<Caller> {
-    this.#failures.check(presented.remote);
-    const token = readBearer(presented.authorization);
+  async admit(credentials: Credentials, { operation }: Wanted): Promise<Caller> {
+    this.#failures.check(credentials.remote);
+    const token = readBearer(credentials.authorization);
     if (token === undefined) throw new VigieError('request.unauthenticated', 'needs a bearer token');
     if (this.#access.timeKnown?.() === false) {
       throw new VigieError('request.unauthenticated', 'the car does not know the time yet: no token can be checked');
     }
-    const caller = await this.#recognise(token, presented);
+    const caller = await this.#recognise(token, credentials);
     const lack = lackOf(operation.scopes, caller.scopes);
     if (lack !== undefined) throw new VigieError('request.forbidden', lack);
-    const [clientId, ...others] = presented.clientIds;
+    const [clientId, ...others] = credentials.clientIds;
     const client = others.length > 0 ? undefined : this.#access.clients?.find((one) => one.clientId === clientId);
     return client === undefined ? caller : { ...caller, energy: client.energy };
   }
 
-  async #recognise(token: string, { remote, clientIds }: Presented): Promise<Checked['caller']> {
+  async #recognise(token: string, { remote, clientIds }: Credentials): Promise<Checked['caller']> {
     const { clientIds: taken } = this.#access;
     const [clientId = '', ...others] = clientIds;
     if (taken !== undefined && (others.length > 0 || !taken.some((one) => sameText(one, clientId)))) {

@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../../agent/ports.ts';
 import type { Answer } from '../call.ts';
 import { type Page, type Place, page } from '../paging.ts';
 import { type Context, found, isAskedFor, periodsOf } from './context.ts';
-import { Turns } from './turns.ts';
+import { Yielder } from './yield.ts';
 
 /**
  * Interface 3.19.2 CollectionResult: the page that is asked for, under `name` in `_embedded`. `items` is all there is
@@ -27,11 +27,11 @@ export async function longCollection<T extends Place>(
   represent: (item: T) => unknown,
 ): Promise<Answer> {
   const shown = page(items, call, tokens);
-  const turns = new Turns();
+  const yielder = new Yielder();
   const entries: unknown[] = [];
   for (const item of shown.items) {
     entries.push(represent(item));
-    await turns.next();
+    await yielder.pause();
   }
   return pageOf(shown, name, entries);
 }

@@ -1,4 +1,4 @@
-/** Telemetry: what was read of the car, moment by moment. */
+/** Telemetry: what was read from the car, sample by sample. */
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import { serviceJson } from '../../../protocol/interface/json/records.ts';
 import { rootMembers, telemetryJson, vehicleMembers } from '../../../protocol/interface/json/telemetry.ts';
@@ -14,7 +14,7 @@ import { type Context, periodsOf } from './context.ts';
 import { addressOf, type Link, linksOf, linkTo } from './links.ts';
 import { isPlace, locationOf, placeSlots } from './location.ts';
 import { nextService } from './maintenance.ts';
-import type { Moment } from './moments.ts';
+import type { Sample } from './samples.ts';
 import type { TelemetrySeries } from './series.ts';
 import { beginOf, tripAskedFor } from './trips.ts';
 
@@ -61,7 +61,7 @@ async function listed(
   });
 }
 
-/** What is told of a moment. */
+/** Members of a sample that are sent. */
 interface Shown {
   readonly slots: ReadonlySet<Slot>;
   /** Names the slots. */
@@ -78,18 +78,18 @@ function shownOf({ sees }: Context, types: readonly string[] | undefined): Shown
   return { slots: new Set(found), key: members.join(','), types };
 }
 
-function entryOf(context: Context, place: Place, moment: Moment | undefined, shown: Shown): Members {
+function entryOf(context: Context, place: Place, sample: Sample | undefined, shown: Shown): Members {
   return {
     _links: linksOf({
       self: atMoment(context, place.at),
       vehicle: linkTo(context, 'vehicles.get'),
       trip: context.call.path['tid'] === undefined ? undefined : linkTo(context, 'trips.get'),
     }),
-    ...telemetryJson(context.viewer, contentsOf(moment, shown.slots), place.at, shown.types),
+    ...telemetryJson(context.viewer, contentsOf(sample, shown.slots), place.at, shown.types),
   };
 }
 
-/** The address under which exactly one moment is told. */
+/** The address under which exactly one sample is read. */
 function atMoment(context: Context, at: number): Link {
   const list = context.call.path['tid'] === undefined ? 'telemetry.list' : 'tripTelemetry.list';
   const period = encodeURIComponent(`${dateTime(at)}/${dateTime(at)}`);
@@ -100,11 +100,11 @@ const values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined
 const createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
 
 /** The objects of Status that the readings make. */
-function contentsOf(moment: Moment | undefined, wanted: ReadonlySet<Slot>): StatusContents {
-  const read = [...(moment?.values ?? [])].filter(([slot]) => wanted.has(slot) && !isPlace(slot));
+function contentsOf(sample: Sample | undefined, wanted: ReadonlySet<Slot>): StatusContents {
+  const read = [...(sample?.values ?? [])].filter(([slot]) => wanted.has(slot) && !isPlace(slot));
   for (const [slot, value] of read) {
     values[slot.index] = value;
-    createdAt[slot.object] = moment?.at ?? 0;
+    createdAt[slot.object] = sample?.at ?? 0;
   }
   const contents = assemble(values, createdAt);
   for (const [slot] of read) {

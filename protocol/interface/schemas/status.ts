@@ -42,7 +42,7 @@ function embedded({ odometer = {}, kinetic = {} }: Readonly<Record<string, JsonS
   const extension = object(
     'StatusExtension',
     { odometer, kinetic },
-    { description: 'Twins of the members of Status.' },
+    { description: 'Deprecated aliases of the members of Status.' },
   );
   return object('StatusEmbedded', { extension }, { description: 'Deprecated.', deprecated: true });
 }
@@ -83,7 +83,7 @@ const consumed = (title: string, unit: string): JsonSchema =>
     { required: ['consumption'], description: 'Interface 4.17.2 Consumption.', deprecated: true },
   );
 
-/** One energy: the user line has deprecated twins in it. */
+/** One energy: the user line has deprecated aliases in it. */
 export function energy(side: Side, schema: JsonSchema): JsonSchema {
   const { extension = {} } = schema.properties ?? {};
   const { fuel = {}, electric = {} } = extension.properties ?? {};

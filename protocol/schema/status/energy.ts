@@ -91,7 +91,7 @@ const health = record(
 );
 
 /**
- * One energy the car drives on. Hydrogen is type Fuel with subType Hydrogen. The user line's deprecated twins
+ * One energy the car drives on. Hydrogen is type Fuel with subType Hydrogen. The user line's deprecated aliases
  * (`energy`, `extension.fuel.consumption`, `extension.electric.residual`, `extension.electric.battery.capacity`)
  * repeat what is here and exist in HTTP only.
  */

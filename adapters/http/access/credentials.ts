@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import type { Caller } from '../call.ts';
 
-/** What a request shows of its sender. */
-export interface Presented {
+/** What a request says about its sender: address, token, client id, certificate. */
+export interface Credentials {
   /** Address of the sender; IPv4 in IPv6 is given as IPv4. */
   readonly remote: string;
   readonly authorization?: string;
@@ -25,7 +25,7 @@ export interface Wanted {
  * without helping to guess it.
  */
 export interface Gate {
-  admit(presented: Presented, wanted: Wanted): Promise<Caller> | Caller;
+  admit(credentials: Credentials, wanted: Wanted): Promise<Caller> | Caller;
   /** The challenge of a 401 (RFC 9110 §11.6.1). */
   readonly challenge: string;
 }

@@ -1,31 +1,31 @@
-/** Readings of telemetry as a reader of the interface wants them: those of one moment together. */
+/** Readings of telemetry as a reader of the interface wants them: those of one second together. */
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 
 /** What was read of the car within one second, each value read at `at` or less than a second before. */
-export interface Moment {
+export interface Sample {
   /** When the newest of its readings was taken, UTC ms. */
   readonly at: number;
   readonly values: ReadonlyMap<Slot, SlotValue>;
 }
 
 /**
- * The moments of a piece of telemetry, ascending; no two are at the same time. A moment ends with its second, and
+ * The samples of a piece of telemetry, ascending; no two are at the same time. A sample ends with its second, and
  * before a slot that it has is read again, so no reading is lost. Of two readings of one slot at the same time the
  * later one counts.
  */
-export function momentsOf(telemetry: Telemetry): Moment[] {
-  const moments: { at: number; readonly values: Map<Slot, SlotValue> }[] = [];
+export function samplesOf(telemetry: Telemetry): Sample[] {
+  const samples: { at: number; readonly values: Map<Slot, SlotValue> }[] = [];
   for (const [at, values] of byTime(telemetry)) {
-    const open = moments.at(-1);
+    const open = samples.at(-1);
     if (open === undefined || secondOf(open.at) !== secondOf(at) || overlaps(open.values, values)) {
-      moments.push({ at, values });
+      samples.push({ at, values });
       continue;
     }
     open.at = at;
     for (const [slot, value] of values) open.values.set(slot, value);
   }
-  return moments;
+  return samples;
 }
 
 /** Values by the time at which they were read, ascending. */

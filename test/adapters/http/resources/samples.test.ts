@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { momentsOf } from '../../../../adapters/http/resources/moments.ts';
+import { samplesOf } from '../../../../adapters/http/resources/samples.ts';
 import {
   isTelemetry,
   type Reading,
@@ -25,10 +25,10 @@ test('every reading is in exactly one moment, at its time or less than a second 
   fc.assert(
     fc.property(readings, (taken) => {
       const telemetry = telemetryFromReadings(taken);
-      const moments = momentsOf(telemetry);
+      const samples = samplesOf(telemetry);
       const left = new Map<string, unknown>();
       for (const { slot, at, value } of readingsFromTelemetry(telemetry)) left.set(`${slot.path} ${at}`, value);
-      for (const { at, values } of moments) {
+      for (const { at, values } of samples) {
         for (const [slot, value] of values) {
           const from = [...left].find(([key, read]) => {
             const [path, time] = key.split(' ');
@@ -51,10 +51,10 @@ test('every reading is in exactly one moment, at its time or less than a second 
   );
 });
 
-test('moments ascend, and no two are at the same time', () => {
+test('samples ascend, and no two are at the same time', () => {
   fc.assert(
     fc.property(readings, (taken) => {
-      const times = momentsOf(telemetryFromReadings(taken)).map(({ at }) => at);
+      const times = samplesOf(telemetryFromReadings(taken)).map(({ at }) => at);
       expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
     }),
   );
