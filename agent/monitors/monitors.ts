@@ -17,14 +17,14 @@ import type { OpenTripReader, Recorder } from '../recorders/recorder.ts';
 import type { RecordKind, RecordObserver } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import { Context } from './context.ts';
+import { Evaluator } from './evaluator.ts';
+import { extensionsOf, triggersOf, valuesOf } from './event-content.ts';
 import { Facts } from './facts.ts';
-import { happeningsOf, watchedOf } from './happenings.ts';
+import { PreviousStatus } from './previous-status.ts';
+import { recordTriggersOf, watchedByKind } from './record-triggers.ts';
 import type { RunningMonitor } from './running.ts';
-import { Seen } from './seen.ts';
 import { Sources } from './sources.ts';
 import { kept, readKept } from './state.ts';
-import { extensionsOf, triggersOf, valuesOf } from './telling.ts';
-import { Watch } from './watch.ts';
 
 const HEAD = 'monitors';
 const RECORDS = 'monitors/records';
@@ -63,10 +63,10 @@ interface Head {
 export class Monitors implements Recorder, RecordObserver {
   readonly name = HEAD;
   readonly #parts: MonitorsParts;
-  readonly #status: Seen;
+  readonly #status: PreviousStatus;
   readonly #facts: Facts;
   readonly #sources: Sources;
-  readonly #watch: Watch;
+  readonly #evaluator: Evaluator;
   readonly #context = new Context();
   readonly #entries = new Map<string, Entry>();
   #version = 0;
@@ -80,12 +80,12 @@ export class Monitors implements Recorder, RecordObserver {
   readonly #standing = new Set<string>();
 
   constructor(parts: MonitorsParts) {
-    const status = new Seen(parts.status);
+    const status = new PreviousStatus(parts.status);
     this.#parts = parts;
     this.#status = status;
     this.#facts = new Facts(status);
     this.#sources = new Sources(status, this.#facts);
-    this.#watch = new Watch({
+    this.#evaluator = new Evaluator({
       status,
       sources: this.#sources,
       tell: (monitor, refresh) => this.#tell(monitor, refresh),
@@ -129,7 +129,7 @@ export class Monitors implements Recorder, RecordObserver {
         where: 'monitors',
       });
     }
-    this.#watch.arrive(at);
+    this.#evaluator.arrive(at);
     const now = Math.round(at);
     const monitor: Monitor = {
       createdAt: before?.monitor.createdAt ?? now,
@@ -143,7 +143,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#entries.set(id, entry);
     this.#note(id);
     if (entry.running !== undefined && monitor.status === 'Running' && sameTriggers(before?.compiled, compiled)) {
-      this.#watch.replace(entry.running, compiled);
+      this.#evaluator.replace(entry.running, compiled);
     } else this.#restart(entry);
     this.#context.keep(this.#asksForContext());
     return monitor;
@@ -153,7 +153,7 @@ export class Monitors implements Recorder, RecordObserver {
   setStatus(id: string, status: MonitorStatus, at: number): Monitor {
     const entry = this.#entries.get(id);
     if (entry === undefined) throw new VigieError('input.unknown', `there is no monitor ${id}`, { where: 'monitorId' });
-    this.#watch.arrive(at);
+    this.#evaluator.arrive(at);
     if (entry.monitor.status === status) return entry.monitor;
     entry.monitor = { ...entry.monitor, status, updatedAt: Math.round(at) };
     this.#note(id);
@@ -166,7 +166,7 @@ export class Monitors implements Recorder, RecordObserver {
   remove(id: string): boolean {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
-    if (entry.running !== undefined) this.#watch.end(entry.running);
+    if (entry.running !== undefined) this.#evaluator.end(entry.running);
     this.#entries.delete(id);
     this.#note(id);
     this.#standing.add(id);
@@ -176,36 +176,36 @@ export class Monitors implements Recorder, RecordObserver {
 
   changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
     this.#context.take(slot, value, at);
-    this.#watch.changed(slot, previous, at);
+    this.#evaluator.changed(slot, previous, at);
   }
 
   removed(slot: Slot, previous: SlotValue, at: number): void {
     this.#context.forget(slot);
-    this.#watch.removed(slot, previous, at);
+    this.#evaluator.removed(slot, previous, at);
   }
 
   recorded<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
     const { createdAt, updatedAt } = record as { createdAt: number; updatedAt?: number };
-    this.#watch.arrive(updatedAt ?? createdAt);
+    this.#evaluator.arrive(updatedAt ?? createdAt);
     const change = (): void => {
       // What is judged before the change does not know of the end.
       if (kind === 'alert') this.#ended = this.#facts.ending(record as Alert);
       this.#facts.note(kind, record, previous);
     };
-    this.#watch.recorded(watchedOf(kind), change, happeningsOf(kind, record, previous));
+    this.#evaluator.recorded(watchedByKind(kind), change, recordTriggersOf(kind, record, previous));
     this.#ended = undefined;
   }
 
   tick(now: number): void {
-    this.#watch.tick(now);
-    for (const event of this.#context.tick(this.#watch.now)) this.#parts.emit(event);
+    this.#evaluator.tick(now);
+    for (const event of this.#context.tick(this.#evaluator.now)) this.#parts.emit(event);
     this.#context.keep(this.#asksForContext());
   }
 
   flush(): void {}
 
   correct(by: number): void {
-    this.#watch.correct(by);
+    this.#evaluator.correct(by);
     this.#context.correct(by);
   }
 
@@ -261,10 +261,10 @@ export class Monitors implements Recorder, RecordObserver {
     this.#entries.set(id, entry);
     if (monitor.status !== 'Running') return;
     this.#attempt(standingKeyOf(id), memory, (state) => {
-      entry.running = this.#watch.begin(id, order, compiled, readKept(state, compiled.triggers.length));
+      entry.running = this.#evaluator.begin(id, order, compiled, readKept(state, compiled.triggers.length));
     });
     if (entry.running !== undefined) return;
-    this.#watch.arrive(at);
+    this.#evaluator.arrive(at);
     this.#restart(entry);
   }
 
@@ -282,12 +282,12 @@ export class Monitors implements Recorder, RecordObserver {
   #restart(entry: Entry): void {
     const { monitor, order, compiled } = entry;
     const id = monitor.monitorId;
-    if (entry.running !== undefined) this.#watch.end(entry.running);
+    if (entry.running !== undefined) this.#evaluator.end(entry.running);
     entry.running = undefined;
     this.#standing.add(id);
     // The context is to be there when the first event is told.
     this.#context.keep(this.#asksForContext());
-    if (monitor.status === 'Running') entry.running = this.#watch.begin(id, order, compiled, undefined);
+    if (monitor.status === 'Running') entry.running = this.#evaluator.begin(id, order, compiled, undefined);
   }
 
   #note(id: string): void {
@@ -305,8 +305,8 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   #tell(monitor: RunningMonitor, refresh: boolean): void {
-    const { happening, now } = this.#watch;
-    const collision = happening.has('vehicle.collision.side') || happening.has('vehicle.collision.severity');
+    const { occurring, now } = this.#evaluator;
+    const collision = occurring.has('vehicle.collision.side') || occurring.has('vehicle.collision.severity');
     if (collision && !this.#tellsCollision(monitor)) return;
     const at = Math.round(now);
     this.#events++;
@@ -314,7 +314,7 @@ export class Monitors implements Recorder, RecordObserver {
     const { trips } = this.#parts;
     const parts = { status: this.#status, sources: this.#sources, facts: this.#facts, trips, now: at };
     const triggers = triggersOf(monitor);
-    const values = valuesOf(monitor, parts, { values: happening, ended: this.#ended });
+    const values = valuesOf(monitor, parts, { values: occurring, ended: this.#ended });
     const extensions = extensionsOf(monitor, parts);
     const telemetry = this.#context.before(at, monitor.compiled.context.before);
     const event: MonitorEvent = {

@@ -11,8 +11,8 @@ import { FALSE, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { distance } from '../position.ts';
 import type { StatusReader } from '../status.ts';
-import type { Due } from './agenda.ts';
-import type { Edges } from './edges.ts';
+import type { Thresholds } from './thresholds.ts';
+import type { Due } from './timer-queue.ts';
 
 /** A number, one name, or several names that hold together. */
 export type SourceValue = number | string | readonly string[];
@@ -36,7 +36,7 @@ export interface Source {
   /** Triggers of running monitors. */
   readonly triggers: RunningTrigger[];
   /** Those of a number, which is where `last` is unless `anew`. */
-  readonly edges: Edges<RunningTrigger>;
+  readonly thresholds: Thresholds<RunningTrigger>;
   /** Other triggers watch it than when it was looked at last: all are to be asked. */
   anew: boolean;
 }
@@ -106,10 +106,10 @@ export function levelOf(condition: DataCondition, value: SourceValue | undefined
 export function edgesOf({ condition }: CompiledTrigger): ReadonlySet<number> {
   if (condition.kind !== 'data' || condition.names !== undefined || condition.occurrence) return new Set();
   const { op, bound, hysteresis } = condition;
-  const edges = new Set([bound]);
-  if (op !== 'lowerThan') edges.add(bound - hysteresis);
-  if (op !== 'greaterThan') edges.add(bound + hysteresis);
-  return edges;
+  const thresholds = new Set([bound]);
+  if (op !== 'lowerThan') thresholds.add(bound - hysteresis);
+  if (op !== 'greaterThan') thresholds.add(bound + hysteresis);
+  return thresholds;
 }
 
 /** Whether a value is, or one of several names is, among those chosen. */

@@ -2,9 +2,9 @@
 import { dataRules } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
-import { Edges } from './edges.ts';
 import { type Facts, privacyState } from './facts.ts';
 import { edgesOf, type RunningTrigger, type Source, type SourceName, type SourceValue } from './running.ts';
+import { Thresholds } from './thresholds.ts';
 
 const pathsOf: Readonly<Partial<Record<SourceName, readonly string[]>>> = {
   'vehicle.autonomy': ['energies.Fuel.autonomy', 'energies.Electric.autonomy'],
@@ -48,14 +48,14 @@ export class Sources {
   watch(name: SourceName, trigger: RunningTrigger): Source {
     const source = this.#byName.get(name) ?? this.#begin(name);
     source.triggers.push(trigger);
-    source.edges.add(trigger, edgesOf(trigger.compiled));
+    source.thresholds.add(trigger, edgesOf(trigger.compiled));
     source.anew = true;
     return source;
   }
 
   unwatch(source: Source, trigger: RunningTrigger): void {
     source.triggers.splice(source.triggers.indexOf(trigger), 1);
-    source.edges.remove(trigger);
+    source.thresholds.remove(trigger);
     source.anew = true;
     if (source.triggers.length > 0) return;
     this.#byName.delete(source.name);
@@ -81,7 +81,7 @@ export class Sources {
       last: this.#read(name, parts),
       dirty: false,
       triggers: [],
-      edges: new Edges(),
+      thresholds: new Thresholds(),
       anew: true,
     };
     this.#byName.set(name, source);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Context } from '../../../agent/monitors/context.ts';
 import { Facts } from '../../../agent/monitors/facts.ts';
-import { happeningsOf, watchedOf } from '../../../agent/monitors/happenings.ts';
+import { recordTriggersOf, watchedByKind } from '../../../agent/monitors/record-triggers.ts';
 import type { RunningTrigger } from '../../../agent/monitors/running.ts';
 import { literal, Sources, sameValue, sourceValue } from '../../../agent/monitors/sources.ts';
 import { readKept } from '../../../agent/monitors/state.ts';
@@ -205,9 +205,9 @@ describe('what records tell', () => {
     }
   });
 
-  test('a trip happens with its begin and with its end, and says what it has', () => {
+  test('a trip triggers with its begin and with its end, and says what it has', () => {
     const trip = { createdAt: T, id: 't' };
-    const names = (record: Body<'trip'>, previous?: Body<'trip'>) => [...happeningsOf('trip', record, previous)];
+    const names = (record: Body<'trip'>, previous?: Body<'trip'>) => [...recordTriggersOf('trip', record, previous)];
     expect(names(trip)).toEqual([
       ['vehicle.trip', 't'],
       ['vehicle.trip.start', 't'],
@@ -230,19 +230,19 @@ describe('what records tell', () => {
     expect(names(done).map(([name]) => name)).toContain('vehicle.trip.start');
   });
 
-  test('a collision happens when more becomes known of where and how hard', () => {
+  test('a collision triggers when more becomes known of where and how hard', () => {
     const at = (details: object[] | undefined): Body<'collision'> =>
       ({ createdAt: T, id: 'c', at: T, ...(details === undefined ? {} : { details }) }) as Body<'collision'>;
     const names = (now: object[] | undefined, before?: object[]) =>
-      Object.fromEntries(happeningsOf('collision', at(now), before && at(before)));
+      Object.fromEntries(recordTriggersOf('collision', at(now), before && at(before)));
     expect([names(undefined), names([]), names([{ side: 'Front' }], [{ side: 'Front' }])]).toEqual([{}, {}, {}]);
     expect(names([{ side: 'Front' }, { side: 'Rear', severity: 'Major' }], [{ side: 'Front' }])).toEqual({
       'vehicle.collision.side': ['Front', 'Rear'],
       'vehicle.collision.severity': ['Major'],
     });
-    expect(happeningsOf('alert', alert('a', true), undefined).size).toBe(0);
-    expect(watchedOf('collision')).toEqual([]);
-    expect(watchedOf('alert')).toEqual(['vehicle.alert']);
+    expect(recordTriggersOf('alert', alert('a', true), undefined).size).toBe(0);
+    expect(watchedByKind('collision')).toEqual([]);
+    expect(watchedByKind('alert')).toEqual(['vehicle.alert']);
   });
 });
 
@@ -261,12 +261,12 @@ describe('sources', () => {
     const used = sources.watch('used', other);
     expect(sources.bySlot[speed.index]).toEqual([source, used]);
     expect(source.anew).toBe(true);
-    source.edges.stand(0);
+    source.thresholds.stand(0);
     source.anew = false;
     sources.unwatch(source, one);
     expect([source.triggers, source.anew, sources.watched('vehicle.kinetic.speed')]).toEqual([[two], true, source]);
-    source.edges.stand(0);
-    expect(source.edges.cross(5)).toEqual([two]);
+    source.thresholds.stand(0);
+    expect(source.thresholds.cross(5)).toEqual([two]);
     sources.unwatch(source, two);
     expect(sources.bySlot[speed.index]).toEqual([used]);
     expect([sources.watched('vehicle.kinetic.speed'), sources.watched('used')]).toEqual([undefined, used]);

@@ -1,5 +1,5 @@
 /**
- * A second, naive reading of docs/monitors.md, written apart from the agent's: no index, no agenda, no state that is
+ * A second, naive reading of docs/monitors.md, written apart from the agent's: no index, no timer queue, no state that is
  * kept; each monitor is walked through the whole history, its expression is tried with every value of what is unknown.
  */
 import type { MonitorParameter, MonitorTrigger } from '../../../protocol/schema/monitor/parameter.ts';

@@ -3,7 +3,7 @@ import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
 
 /** Status as monitors see it: what is judged before a change sees the changed slot as it was. */
-export class Seen implements StatusReader {
+export class PreviousStatus implements StatusReader {
   readonly #status: StatusReader;
   #slot: Slot | undefined;
   #value: SlotValue | undefined;

@@ -2,8 +2,8 @@ import type { CompiledMonitor } from '../../protocol/schema/monitor/compile.ts';
 import type { DataName } from '../../protocol/schema/monitor/data.ts';
 import { FALSE, judge, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
-import { Agenda } from './agenda.ts';
 import { look } from './calendar.ts';
+import type { PreviousStatus } from './previous-status.ts';
 import {
   among,
   type Boundary,
@@ -17,15 +17,15 @@ import {
   sideOf,
   usedOf,
 } from './running.ts';
-import type { Seen } from './seen.ts';
 import { literal, type Sources, sameValue } from './sources.ts';
 import { type KeptMonitor, type KeptTrigger, monitorFrom } from './state.ts';
+import { TimerQueue } from './timer-queue.ts';
 
 /** A tick that is earlier than the last input by more says that the clock was set back, ms. */
 const STEP = 1_000;
 
-export interface WatchParts {
-  readonly status: Seen;
+export interface EvaluatorParts {
+  readonly status: PreviousStatus;
   readonly sources: Sources;
   /** The monitor has something to tell. */
   readonly tell: (monitor: RunningMonitor, refresh: boolean) => void;
@@ -36,9 +36,9 @@ export interface WatchParts {
 type Item = RunningTrigger | Boundary | RunningMonitor;
 
 /** Judges running monitors step by step; docs/monitors.md, "A step". */
-export class Watch {
-  readonly #parts: WatchParts;
-  readonly #agenda = new Agenda<Item>();
+export class Evaluator {
+  readonly #parts: EvaluatorParts;
+  readonly #timers = new TimerQueue<Item>();
   #touched: RunningMonitor[] = [];
   /** Triggers whose occurrence is this step. */
   #occurring: RunningTrigger[] = [];
@@ -46,10 +46,10 @@ export class Watch {
   #anew = true;
   /** Time of the car, UTC ms. */
   now: number = Number.NEGATIVE_INFINITY;
-  /** What happens in this step, by data name. */
-  readonly happening = new Map<DataName, SourceValue>();
+  /** What occurs in this step, by data name. */
+  readonly occurring = new Map<DataName, SourceValue>();
 
-  constructor(parts: WatchParts) {
+  constructor(parts: EvaluatorParts) {
     this.#parts = parts;
   }
 
@@ -66,15 +66,15 @@ export class Watch {
       this.#parts.changed(monitor);
       this.#touch(monitor);
       this.#judgeAll();
-    } else if (kept.due !== undefined && compiled.refresh !== undefined) this.#agenda.set(monitor, kept.due);
+    } else if (kept.due !== undefined && compiled.refresh !== undefined) this.#timers.set(monitor, kept.due);
     return monitor;
   }
 
   end(monitor: RunningMonitor): void {
-    this.#agenda.remove(monitor);
+    this.#timers.remove(monitor);
     for (const trigger of monitor.triggers) {
-      this.#agenda.remove(trigger);
-      if (trigger.boundary !== undefined) this.#agenda.remove(trigger.boundary);
+      this.#timers.remove(trigger);
+      if (trigger.boundary !== undefined) this.#timers.remove(trigger.boundary);
       this.#parts.sources.unwatch(trigger.source, trigger);
     }
   }
@@ -82,7 +82,7 @@ export class Watch {
   /** Another form of the monitor with the same triggers and the same expression. */
   replace(monitor: RunningMonitor, compiled: CompiledMonitor): void {
     monitor.compiled = compiled;
-    if (compiled.refresh === undefined) this.#agenda.remove(monitor);
+    if (compiled.refresh === undefined) this.#timers.remove(monitor);
     this.#parts.changed(monitor);
   }
 
@@ -115,16 +115,16 @@ export class Watch {
     this.#settle();
   }
 
-  /** Records changed: what is watched of them is read anew after `change` was made, and `happens` happened. */
-  recorded(names: readonly SourceName[], change: () => void, happens: ReadonlyMap<DataName, SourceValue>): void {
+  /** Records changed: what is watched of them is read anew after `change` was made, and `occurrences` occur. */
+  recorded(names: readonly SourceName[], change: () => void, occurrences: ReadonlyMap<DataName, SourceValue>): void {
     const { sources } = this.#parts;
     const watched = names.map((name) => sources.watched(name)).filter((source) => source !== undefined);
     for (const source of watched) this.#endWaits(source);
     this.#settle();
     change();
     for (const source of watched) this.#look(source, true);
-    for (const [name, value] of happens) {
-      this.happening.set(name, value);
+    for (const [name, value] of occurrences) {
+      this.occurring.set(name, value);
       for (const trigger of sources.watched(name)?.triggers ?? []) this.#happen(trigger, value);
     }
     this.#settle();
@@ -134,7 +134,7 @@ export class Watch {
     if (this.#anew || now < this.now - STEP) this.#setBack(now);
     else this.arrive(now);
     const refreshes: RunningMonitor[] = [];
-    for (let item = this.#agenda.take(this.now); item !== undefined; item = this.#agenda.take(this.now)) {
+    for (let item = this.#timers.take(this.now); item !== undefined; item = this.#timers.take(this.now)) {
       if (item.kind === 'refresh') refreshes.push(item);
       else if (item.kind === 'wait') this.#assign(item, TRUE);
       else this.#lookAtTime(item);
@@ -148,7 +148,7 @@ export class Watch {
   /** What was stamped with a time `by` ms too early moves; intervals are looked at at the next tick. */
   correct(by: number): void {
     this.now += by;
-    this.#agenda.move((item) =>
+    this.#timers.move((item) =>
       item.kind === 'boundary' ? Number.NEGATIVE_INFINITY : this.#note(item, item.due + by),
     );
   }
@@ -156,7 +156,7 @@ export class Watch {
   #setBack(now: number): void {
     this.#anew = false;
     this.now = now;
-    this.#agenda.move((item) => {
+    this.#timers.move((item) => {
       if (item.kind === 'boundary') return Number.NEGATIVE_INFINITY;
       const span = item.kind === 'wait' ? item.compiled.holdFor : (item.compiled.refresh ?? 0);
       return this.#note(item, Math.min(item.due, now + span));
@@ -173,8 +173,8 @@ export class Watch {
       this.#lookAtFirst(trigger);
       return;
     }
-    if (kept.due !== undefined) this.#agenda.set(trigger, kept.due);
-    if (trigger.boundary !== undefined) this.#agenda.set(trigger.boundary, Number.NEGATIVE_INFINITY);
+    if (kept.due !== undefined) this.#timers.set(trigger, kept.due);
+    if (trigger.boundary !== undefined) this.#timers.set(trigger.boundary, Number.NEGATIVE_INFINITY);
     // What an earlier run had left for its next tick is not kept.
     if (!trigger.source.single) trigger.source.dirty = true;
   }
@@ -199,7 +199,7 @@ export class Watch {
     const { condition } = trigger.compiled;
     if (condition.kind !== 'time') return;
     const { inside, next } = look(condition.schedule, this.now);
-    this.#agenda.set(boundary, next);
+    this.#timers.set(boundary, next);
     const main = inside ? TRUE : FALSE;
     if (main !== trigger.main) this.#parts.changed(trigger.monitor);
     trigger.main = main;
@@ -208,7 +208,7 @@ export class Watch {
 
   /** Ends waits before a change of the slot counts; what they have to tell sees it as it was. */
   #endWaitsBefore(slot: Slot, previous: SlotValue | undefined, counts: (source: Source) => boolean): void {
-    if (this.#agenda.next > this.now) return;
+    if (this.#timers.next > this.now) return;
     let ended = false;
     for (const source of this.#parts.sources.bySlot[slot.index] ?? []) {
       if (counts(source) && this.#endWaits(source)) ended = true;
@@ -221,7 +221,7 @@ export class Watch {
     let ended = false;
     for (const trigger of triggers) {
       if (trigger.place < 0 || trigger.due > this.now) continue;
-      this.#agenda.remove(trigger);
+      this.#timers.remove(trigger);
       this.#assign(trigger, TRUE);
       ended = true;
     }
@@ -235,12 +235,12 @@ export class Watch {
     source.last = value;
     const moved = typeof value === 'number' && typeof old === 'number' && !source.dirty && !source.anew;
     source.dirty = false;
-    for (const trigger of moved ? source.edges.cross(value) : source.triggers) {
+    for (const trigger of moved ? source.thresholds.cross(value) : source.triggers) {
       this.#apply(trigger, value, old, heardBefore);
     }
     if (moved || typeof value !== 'number') return;
     source.anew = false;
-    source.edges.stand(value);
+    source.thresholds.stand(value);
   }
 
   #apply(
@@ -291,10 +291,10 @@ export class Watch {
   #consider(trigger: RunningTrigger): void {
     const raw = rawOf(trigger);
     const { holdFor } = trigger.compiled;
-    if (raw !== TRUE) this.#agenda.remove(trigger);
+    if (raw !== TRUE) this.#timers.remove(trigger);
     else if (holdFor > 0) {
       if (trigger.truth === TRUE || trigger.place >= 0) return;
-      this.#agenda.set(trigger, this.now + holdFor);
+      this.#timers.set(trigger, this.now + holdFor);
       this.#parts.changed(trigger.monitor);
       return;
     }
@@ -316,10 +316,10 @@ export class Watch {
     this.#touched.push(monitor);
   }
 
-  /** Judges with what happens in this step, then without it. */
+  /** Judges with what occurrences in this step, then without it. */
   #settle(): void {
     this.#judgeAll();
-    if (this.happening.size > 0) this.happening.clear();
+    if (this.occurring.size > 0) this.occurring.clear();
     if (this.#occurring.length === 0) return;
     const over = this.#occurring;
     this.#occurring = [];
@@ -347,11 +347,11 @@ export class Watch {
     monitor.satisfied = outcome === TRUE;
     this.#parts.changed(monitor);
     if (outcome === FALSE) {
-      this.#agenda.remove(monitor);
+      this.#timers.remove(monitor);
       return;
     }
     this.#parts.tell(monitor, false);
-    if (refresh !== undefined) this.#agenda.set(monitor, this.now + refresh);
+    if (refresh !== undefined) this.#timers.set(monitor, this.now + refresh);
   }
 
   #refresh(monitor: RunningMonitor): void {
@@ -359,7 +359,7 @@ export class Watch {
     // It may have become armed in this very step, and satisfied again.
     if (!monitor.satisfied || monitor.place >= 0 || refresh === undefined) return;
     if (judge(table, monitor.truths) === TRUE) this.#parts.tell(monitor, true);
-    this.#agenda.set(monitor, this.now + refresh);
+    this.#timers.set(monitor, this.now + refresh);
     this.#parts.changed(monitor);
   }
 }

@@ -1,22 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Edges } from '../../../agent/monitors/edges.ts';
+import { Thresholds } from '../../../agent/monitors/thresholds.ts';
 
-/** Few enough that edges coincide, and that the number often stands on one. */
+/** Few enough that thresholds coincide, and that the number often stands on one. */
 const number = fc.integer({ min: -8, max: 8 }).map((halves) => halves / 2);
 
-describe('edges of a number', () => {
+describe('thresholds of a number', () => {
   test('are told as often as the number leaves, crosses or reaches them', () => {
-    const edges = fc.array(fc.array(number, { maxLength: 3 }), { maxLength: 12 });
+    const thresholds = fc.array(fc.array(number, { maxLength: 3 }), { maxLength: 12 });
     fc.assert(
-      fc.property(edges, fc.array(number, { minLength: 1, maxLength: 40 }), (given, [start = 0, ...path]) => {
-        const watched = new Edges<number>();
+      fc.property(thresholds, fc.array(number, { minLength: 1, maxLength: 40 }), (given, [start = 0, ...path]) => {
+        const watched = new Thresholds<number>();
         for (const [item, at] of given.entries()) watched.add(item, at);
         watched.stand(start);
         let from = start;
         for (const to of path) {
           const [low, high] = [Math.min(from, to), Math.max(from, to)];
-          const met = given.flatMap((at, item) => at.filter((edge) => edge >= low && edge <= high).map(() => item));
+          const met = given.flatMap((at, item) =>
+            at.filter((threshold) => threshold >= low && threshold <= high).map(() => item),
+          );
           expect([...watched.cross(to)].sort()).toEqual(met.sort());
           from = to;
         }
@@ -25,7 +27,7 @@ describe('edges of a number', () => {
   });
 
   test('go with whom they belong to', () => {
-    const watched = new Edges<string>();
+    const watched = new Thresholds<string>();
     watched.add('a', [1, 3]);
     watched.add('b', [2, 3]);
     watched.remove('a');

@@ -1,20 +1,20 @@
 /**
  * Who watches a number, by the values at which it matters to them. A number comes thousands of times a second and
- * crosses few of these edges, however many there are: what it costs grows with those that it crosses.
+ * crosses few of these thresholds, however many there are: what it costs grows with those that it crosses.
  */
-export class Edges<T> {
+export class Thresholds<T> {
   /** Ascending, each with who watches it beside it. */
   readonly #values: number[] = [];
   readonly #items: T[] = [];
-  /** Where the number stands: the edges from `first` to before `end` are equal to it. */
+  /** Where the number stands: the thresholds from `first` to before `end` are equal to it. */
   #first = 0;
   #end = 0;
 
   /** {@link stand} has to be called before the next {@link cross}. */
-  add(item: T, edges: Iterable<number>): void {
-    for (const edge of edges) {
-      const place = this.#firstFrom(edge);
-      this.#values.splice(place, 0, edge);
+  add(item: T, thresholds: Iterable<number>): void {
+    for (const threshold of thresholds) {
+      const place = this.#firstFrom(threshold);
+      this.#values.splice(place, 0, threshold);
       this.#items.splice(place, 0, item);
     }
   }
@@ -35,7 +35,7 @@ export class Edges<T> {
     while (this.#values[this.#end] === value) this.#end++;
   }
 
-  /** Moves the number; gives whose edges it left, crossed or reached, for each edge once. */
+  /** Moves the number; gives whose thresholds it left, crossed or reached, for each threshold once. */
   cross(to: number): readonly T[] {
     const values = this.#values;
     let first = this.#first;

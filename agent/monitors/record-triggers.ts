@@ -17,40 +17,40 @@ const watched: Readonly<Partial<Record<RecordKind, readonly SourceName[]>>> = {
   ],
 };
 
-export function watchedOf(kind: RecordKind): readonly SourceName[] {
+export function watchedByKind(kind: RecordKind): readonly SourceName[] {
   return watched[kind] ?? [];
 }
 
-type Happenings = ReadonlyMap<DataName, SourceValue>;
+type RecordTriggers = ReadonlyMap<DataName, SourceValue>;
 
-const nothing: Happenings = new Map();
+const nothing: RecordTriggers = new Map();
 
-/** What happens with the record, with its values; `previous` is its form before. */
-export function happeningsOf<K extends RecordKind>(
+/** Data names that occur because of the record, with their values; `previous` is the record before. */
+export function recordTriggersOf<K extends RecordKind>(
   kind: K,
   record: Body<K>,
   previous: Body<K> | undefined,
-): Happenings {
+): RecordTriggers {
   if (kind === 'trip') return ofTrip(record as Trip, previous as Trip | undefined);
   if (kind === 'collision') return ofCollision(record as Body<'collision'>, previous as Body<'collision'> | undefined);
   return nothing;
 }
 
-function ofTrip(trip: Trip, previous: Trip | undefined): Happenings {
-  const happens = new Map<DataName, SourceValue>();
+function ofTrip(trip: Trip, previous: Trip | undefined): RecordTriggers {
+  const triggers = new Map<DataName, SourceValue>();
   const begins = previous === undefined;
   const ends = trip.done === true && previous?.done !== true;
-  if (begins || ends) happens.set('vehicle.trip', trip.id);
-  if (begins) happens.set('vehicle.trip.start', trip.id);
-  if (!ends) return happens;
-  happens.set('vehicle.trip.stop', trip.id);
-  if (trip.duration !== undefined) happens.set('vehicle.trip.duration', trip.duration);
-  if (trip.distance !== undefined) happens.set('vehicle.trip.distance', trip.distance);
-  happens.set('vehicle.trip.state', tripState(trip));
-  return happens;
+  if (begins || ends) triggers.set('vehicle.trip', trip.id);
+  if (begins) triggers.set('vehicle.trip.start', trip.id);
+  if (!ends) return triggers;
+  triggers.set('vehicle.trip.stop', trip.id);
+  if (trip.duration !== undefined) triggers.set('vehicle.trip.duration', trip.duration);
+  if (trip.distance !== undefined) triggers.set('vehicle.trip.distance', trip.distance);
+  triggers.set('vehicle.trip.state', tripState(trip));
+  return triggers;
 }
 
-function ofCollision({ details = [] }: Body<'collision'>, previous: Body<'collision'> | undefined): Happenings {
+function ofCollision({ details = [] }: Body<'collision'>, previous: Body<'collision'> | undefined): RecordTriggers {
   if (details.length === 0 || JSON.stringify(details) === JSON.stringify(previous?.details)) return nothing;
   const severities = details.map(({ severity }) => severity).filter((severity) => severity !== undefined);
   return new Map<DataName, SourceValue>([

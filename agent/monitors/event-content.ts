@@ -11,7 +11,7 @@ import type { Facts } from './facts.ts';
 import type { RunningMonitor, RunningTrigger, SourceValue } from './running.ts';
 import { literal, type Sources } from './sources.ts';
 
-export interface TellingParts {
+export interface EventContentParts {
   readonly status: StatusReader;
   readonly sources: Sources;
   readonly facts: Facts;
@@ -20,8 +20,8 @@ export interface TellingParts {
   readonly now: number;
 }
 
-/** What happens in the step of the event. */
-export interface Happening {
+/** The step that the event comes from. */
+export interface StepContext {
   readonly values: ReadonlyMap<DataName, SourceValue>;
   /** The alert that has just ended. */
   readonly ended: Alert | undefined;
@@ -33,13 +33,13 @@ export function triggersOf(monitor: RunningMonitor): string[] {
 }
 
 /** Each data name that the monitor watches, once, if it has a value now. */
-export function valuesOf(monitor: RunningMonitor, parts: TellingParts, happening: Happening): EventValue[] {
+export function valuesOf(monitor: RunningMonitor, parts: EventContentParts, step: StepContext): EventValue[] {
   const values = new Map<DataName, EventValue>();
   for (const trigger of monitor.triggers) {
     const { condition } = trigger.compiled;
     if (condition.kind !== 'data') continue;
     const { data } = condition;
-    const value = values.get(data) ?? told(data, parts, happening);
+    const value = values.get(data) ?? told(data, parts, step);
     if (value === undefined) continue;
     values.set(data, { ...value, ...previousOf(trigger) });
   }
@@ -50,25 +50,25 @@ function previousOf({ truth, from }: RunningTrigger): { previous?: string } {
   return truth === TRUE && from !== undefined ? { previous: from } : {};
 }
 
-function told(data: DataName, parts: TellingParts, happening: Happening): EventValue | undefined {
+function told(data: DataName, parts: EventContentParts, step: StepContext): EventValue | undefined {
   const { facts, sources } = parts;
   if (data === 'vehicle.collision.side' || data === 'vehicle.collision.severity') {
     const collision = facts.newest('collision');
-    if (!happening.values.has(data) || collision === undefined) return undefined;
+    if (!step.values.has(data) || collision === undefined) return undefined;
     return { data, collision: shown(collision, facts) };
   }
   if (data === 'vehicle.alert') {
     if (sources.value(data) === undefined) return undefined;
-    const { ended } = happening;
+    const { ended } = step;
     const alerts = ended === undefined ? facts.alerts : [...facts.alerts, ended];
     return { data, alerts: alerts.map((alert) => shown(alert, facts)) };
   }
-  const value = happening.values.get(data) ?? sources.value(data);
+  const value = step.values.get(data) ?? sources.value(data);
   return value === undefined ? undefined : { data, literal: literal(value) };
 }
 
 /** The contents of what was asked for beside the values. */
-export function extensionsOf(monitor: RunningMonitor, parts: TellingParts): EventExtension[] {
+export function extensionsOf(monitor: RunningMonitor, parts: EventContentParts): EventExtension[] {
   return monitor.compiled.extensions.map(
     (extension) => ({ ...extension, ...contentOf(extension, parts) }) as EventExtension,
   );
@@ -82,7 +82,7 @@ const recordOf = {
 
 function contentOf(
   { type, section }: Extension,
-  { status, facts, trips, now }: TellingParts,
+  { status, facts, trips, now }: EventContentParts,
 ): Omit<EventExtension, 'type' | 'section'> {
   switch (type) {
     case 'vehicle.status':

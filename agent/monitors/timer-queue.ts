@@ -1,13 +1,13 @@
 /** Something that becomes due at a moment. */
 export interface Due {
-  /** UTC milliseconds; read it only while the item is in the agenda. */
+  /** UTC milliseconds; read it only while the item is in the queue. */
   due: number;
-  /** Place in the agenda's heap; -1: not in it. Nobody but the agenda writes it. */
+  /** Place in the heap of the queue; -1: not in it. Only the queue writes it. */
   place: number;
 }
 
 /** What becomes due, soonest first: a binary heap whose items know their place, so that each can be moved or removed. */
-export class Agenda<T extends Due> {
+export class TimerQueue<T extends Due> {
   readonly #heap: T[] = [];
 
   /** When the next item is due, UTC ms; Infinity when there is none. */
