@@ -6,7 +6,7 @@ import type { Trip } from '../protocol/schema/trip.ts';
 import { Audience } from './audience.ts';
 import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
-import { companyOf } from './callbacks/company.ts';
+import { commandOriginOf } from './callbacks/command-origins.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
 import { noNotifier } from './callbacks/notifier.ts';
 import { Channels } from './channels.ts';
@@ -165,7 +165,7 @@ export class Agent implements LinkEvents {
       fed: new Set(profile.sources.map(({ path }) => path)),
       affairs: this.#affairs(),
       power: this.#power,
-      accompany: (id, { callbackId, remote }) => this.callbacks.accompany(id, companyOf(callbackId, remote)),
+      setOrigin: (id, { callbackId, remote }) => this.callbacks.setOrigin(id, commandOriginOf(callbackId, remote)),
       reported: (report) => this.#callbacks.remote(report),
       watched: (until) => audience.watch(until),
     });

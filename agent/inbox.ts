@@ -11,7 +11,7 @@ export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
   /** The unit's own key. */
   readonly signer?: Signer | undefined;
   /** Told of a command that is asked for at the interface; throws why it must not be. */
-  readonly accompany: (id: string, order: RemoteOrder) => void;
+  readonly setOrigin: (id: string, order: RemoteOrder) => void;
   /** Told of each state of a command, in the commit of its message. */
   readonly reported: (report: RemoteReport) => void;
   /** Told until when somebody watches the car, UTC ms. */

@@ -1,6 +1,6 @@
 /** Attributes of a notification with the values of their variables, sorted by where they go. */
 import type { Addressee } from '../../agent/callbacks/destination.ts';
-import type { Happened } from '../../agent/callbacks/happened.ts';
+import type { Notification } from '../../agent/callbacks/notification.ts';
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import { type BodyAttributes, fleetTold, type NamedVehicle } from './notification.ts';
 
@@ -11,14 +11,14 @@ export interface Envelope {
   readonly body: BodyAttributes;
 }
 
-/** The attributes of a callback and of what happened; of two of the same place and name the later counts. */
+/** The attributes of a callback and of the notification; of two of the same place and name the later counts. */
 export function envelopeOf(
   attributes: readonly Attribute[],
   vehicle: NamedVehicle,
   addressee: Addressee,
-  happened: Happened,
+  notification: Notification,
 ): Envelope {
-  const values = valuesOf(vehicle, addressee, happened);
+  const values = valuesOf(vehicle, addressee, notification);
   const headers: Record<string, string> = {};
   const query = new Map<string, string>();
   const body = new Map<string, string>();
@@ -35,16 +35,19 @@ export function envelopeOf(
 function valuesOf(
   vehicle: NamedVehicle,
   { callbackId, label }: Addressee,
-  happened: Happened,
+  notification: Notification,
 ): Partial<Record<Variable, string>> {
   const { vin, vid } = vehicle;
-  const fleetid = fleetTold(vehicle, happened.type === 'Monitor' ? happened.event.monitorId : (callbackId ?? ''));
+  const fleetid = fleetTold(
+    vehicle,
+    notification.type === 'Monitor' ? notification.event.monitorId : (callbackId ?? ''),
+  );
   const around = { vin, vid, fleetid, callbackid: callbackId ?? '', callbacklabel: label ?? '' };
-  if (happened.type === 'Monitor') {
-    return { ...around, monitorid: happened.event.monitorId, monitorlabel: happened.label ?? '' };
+  if (notification.type === 'Monitor') {
+    return { ...around, monitorid: notification.event.monitorId, monitorlabel: notification.label ?? '' };
   }
-  const { type, status } = happened.report;
-  return { ...around, remotetype: type, remotestatus: status, remotelabel: happened.label ?? '' };
+  const { type, status } = notification.report;
+  return { ...around, remotetype: type, remotestatus: status, remotelabel: notification.label ?? '' };
 }
 
 /** Labels are any text, a header is not: what is no visible ASCII goes percent-encoded. */

@@ -1,5 +1,10 @@
 /** Notifications as they are published: fleet 3.18.0 MonitorEvents and RemoteEvents, user 4.16.0 Message. */
-import { type Happened, type MonitorHappened, momentOf, type RemoteHappened } from '../../agent/callbacks/happened.ts';
+import {
+  type MonitorNotification,
+  type Notification,
+  type RemoteNotification,
+  timeOf,
+} from '../../agent/callbacks/notification.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { alertJson, collisionJson } from '../../protocol/interface/json/records.ts';
 import type { Viewer } from '../../protocol/interface/json/viewer.ts';
@@ -33,23 +38,23 @@ export function fleetNotification(
   vehicle: NamedVehicle,
   callbackId: string,
   attributes: BodyAttributes,
-  happened: readonly Happened[],
+  notifications: readonly Notification[],
 ): Members {
-  const [first] = happened;
-  const events = happened.map((one) => fleetEvent(vehicle, one));
+  const [first] = notifications;
+  const events = notifications.map((one) => fleetEvent(vehicle, one));
   if (first?.type === 'Monitor') return { monitorId: first.event.monitorId, attributes, events };
   return { callbackId, attributes, events };
 }
 
-function fleetEvent(vehicle: NamedVehicle, happened: Happened): Members {
+function fleetEvent(vehicle: NamedVehicle, notification: Notification): Members {
   const { vin } = vehicle;
-  const eventDate = dateTime(momentOf(happened));
-  if (happened.type === 'Remote') {
-    const { remoteActionId, type } = happened.report;
-    return { remoteActionId, vin, eventDate, remoteType: type, eventStatus: eventStatus(happened.report) };
+  const eventDate = dateTime(timeOf(notification));
+  if (notification.type === 'Remote') {
+    const { remoteActionId, type } = notification.report;
+    return { remoteActionId, vin, eventDate, remoteType: type, eventStatus: eventStatus(notification.report) };
   }
-  const fleetId = fleetTold(vehicle, happened.event.monitorId);
-  return { fleetId, vin, eventDate, ...monitorContent(happened, vehicle, 'fleet') };
+  const fleetId = fleetTold(vehicle, notification.event.monitorId);
+  return { fleetId, vin, eventDate, ...monitorContent(notification, vehicle, 'fleet') };
 }
 
 /** One Message of the user side. */
@@ -57,20 +62,20 @@ export function userMessage(
   vehicle: NamedVehicle,
   callbackId: string,
   attributes: BodyAttributes,
-  happened: Happened,
+  notification: Notification,
 ): Members {
-  const date = dateTime(momentOf(happened));
-  const type: CallbackType = happened.type;
-  return { callbackId, attributes, type, date, ...userEvent(happened, vehicle) };
+  const date = dateTime(timeOf(notification));
+  const type: CallbackType = notification.type;
+  return { callbackId, attributes, type, date, ...userEvent(notification, vehicle) };
 }
 
-function userEvent(happened: Happened, vehicle: NamedVehicle): Members {
-  if (happened.type === 'Remote') return { remoteEvent: remoteContent(happened) };
-  const { monitorId } = happened.event;
-  return { monitorEvent: { monitorId, ...monitorContent(happened, vehicle, 'user') } };
+function userEvent(notification: Notification, vehicle: NamedVehicle): Members {
+  if (notification.type === 'Remote') return { remoteEvent: remoteContent(notification) };
+  const { monitorId } = notification.event;
+  return { monitorEvent: { monitorId, ...monitorContent(notification, vehicle, 'user') } };
 }
 
-function monitorContent({ event }: MonitorHappened, vehicle: NamedVehicle, side: CallbackSide): Members {
+function monitorContent({ event }: MonitorNotification, vehicle: NamedVehicle, side: CallbackSide): Members {
   // As the HTTP interface writes them for readers of that side. Privacy was applied when the event was made.
   const viewer: Viewer = { side, vehicle, positions: true, aliases: side === 'user' };
   const { values = [], extensions = [], refresh, at } = event;
@@ -94,7 +99,7 @@ function valueJson(viewer: Viewer, { data, literal, alerts, collision, previous 
   return { data, value: { type: 'string', body: { literalValue: literal ?? '' } }, ...before };
 }
 
-function remoteContent({ report }: RemoteHappened): Members {
+function remoteContent({ report }: RemoteNotification): Members {
   const { remoteActionId, type } = report;
   return { remoteActionId, remoteType: type, eventStatus: eventStatus(report) };
 }

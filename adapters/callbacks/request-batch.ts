@@ -1,6 +1,6 @@
-/** From what happened to requests: as many of the first items as can travel in one. */
+/** Requests of notifications: as many of the first items as can travel in one. */
 import { type Destination, forbidsBatching } from '../../agent/callbacks/destination.ts';
-import type { Happened } from '../../agent/callbacks/happened.ts';
+import type { Notification } from '../../agent/callbacks/notification.ts';
 import { channelMissing, type Item, type Notifier, type RequestBatch } from '../../agent/callbacks/notifier.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import { type Envelope, envelopeOf } from './attributes.ts';
@@ -45,9 +45,9 @@ export function notifierOf(channels: NotificationChannels, vehicle: NamedVehicle
 }
 
 function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: readonly Item[]): Written {
-  const envelopes = items.map(({ happened }) => {
-    const attributes = attributesFor(to, happened);
-    return { alone: forbidsBatching(attributes), ...envelopeOf(attributes, vehicle, to.addressee, happened) };
+  const envelopes = items.map(({ notification }) => {
+    const attributes = attributesFor(to, notification);
+    return { alone: forbidsBatching(attributes), ...envelopeOf(attributes, vehicle, to.addressee, notification) };
   });
   const first = envelopes[0] as Envelope & { alone: boolean };
   const mark = markOf(to, first);
@@ -64,8 +64,8 @@ function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: 
   if (to.side === 'fleet')
     return { channel: 'webhook', count, request: fleetRequest(receiver, to, vehicle, together, first) };
   const callbackId = to.addressee.callbackId ?? '';
-  const messages = together.map(({ happened }, index) => {
-    return userMessage(vehicle, callbackId, (envelopes[index] as Envelope).body, happened);
+  const messages = together.map(({ notification }, index) => {
+    return userMessage(vehicle, callbackId, (envelopes[index] as Envelope).body, notification);
   });
   switch (place.channel) {
     case 'webhook': {
@@ -78,9 +78,9 @@ function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: 
       return { channel: 'websocket', count, request: { receiver, url: place.target, messages: contents } };
     }
     default: {
-      const [{ id, happened }] = together as [Item];
+      const [{ id, notification }] = together as [Item];
       const keywords = { ...lowered(first.body), ...first.headers };
-      const title = happened.label ?? to.addressee.label;
+      const title = notification.label ?? to.addressee.label;
       const content = pushContent(id, messages[0] ?? {}, keywords, title);
       return { channel: 'pushnotif', count: 1, request: { receiver, device: place.device, ...content } };
     }
@@ -94,14 +94,14 @@ function fleetRequest(
   items: readonly Item[],
   envelope: Envelope,
 ): WebhookRequest {
-  const happened = items.map((item) => item.happened);
-  const notification = fleetNotification(vehicle, to.addressee.callbackId ?? '', envelope.body, happened);
+  const notifications = items.map((item) => item.notification);
+  const body = fleetNotification(vehicle, to.addressee.callbackId ?? '', envelope.body, notifications);
   const place = to.place as Destination['place'] & { channel: 'webhook' };
   return {
     receiver,
     ...requestOf(place, envelope),
     ids: items.map(({ id }) => id),
-    body: JSON.stringify(notification),
+    body: JSON.stringify(body),
   };
 }
 
@@ -112,9 +112,9 @@ function requestOf(place: { readonly target: string; readonly secret?: string },
 }
 
 /** Attributes of the callback, then of its channel for this monitor or command, then the monitor's or command's own. */
-function attributesFor(to: Destination, happened: Happened): readonly Attribute[] {
+function attributesFor(to: Destination, notification: Notification): readonly Attribute[] {
   if (to.side === 'fleet') return to.attributes;
-  const { attributes = [], callbackAttributes = {} } = happened;
+  const { attributes = [], callbackAttributes = {} } = notification;
   return [...to.attributes, ...(callbackAttributes[to.place.channel] ?? []), ...attributes];
 }
 

@@ -15,13 +15,13 @@ import { Member } from '../../protocol/schema/monitor/input.ts';
 import { type RemoteReport, type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import { final } from '../remotes/ledger.ts';
-import { Accompanied, type Company } from './accompanied.ts';
-import { Book, type BookEntry } from './book.ts';
+import { type CommandOrigin, CommandOrigins } from './command-origins.ts';
 import type { Destination, Place } from './destination.ts';
 import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
 import { type MonitorBook, MonitorPlaces, receiverOfMonitor } from './monitor-places.ts';
 import type { Notifier } from './notifier.ts';
 import type { Losses } from './queue.ts';
+import { CallbackStore, type StoredCallback } from './store.ts';
 
 const MONITOR = receiverOfMonitor('');
 
@@ -43,9 +43,9 @@ export interface CallbacksParts {
  */
 export class Callbacks {
   readonly #parts: CallbacksParts;
-  readonly #book = new Book();
+  readonly #store = new CallbackStore();
   readonly #places: MonitorPlaces;
-  readonly #company = new Accompanied();
+  readonly #origins = new CommandOrigins();
   readonly #distribution: Distribution;
 
   constructor(parts: CallbacksParts) {
@@ -64,11 +64,11 @@ export class Callbacks {
 
   /** In the order in which they were given. Secrets are in them: see `shownSubscribe`. */
   list(side?: CallbackSide): readonly Callback[] {
-    return this.#book.all.filter((callback) => side === undefined || callback.side === side);
+    return this.#store.all.filter((callback) => side === undefined || callback.side === side);
   }
 
   get(id: string): Callback | undefined {
-    return this.#book.get(id)?.callback;
+    return this.#store.get(id)?.callback;
   }
 
   /** Events that wait, by receiver (`callback/ID`, `callback/ID/deviceN`, `monitor/ID`). */
@@ -83,7 +83,7 @@ export class Callbacks {
 
   /** Takes a new callback, which then runs. @throws VigieError as {@link put} does */
   add(side: CallbackSide, input: unknown): Callback {
-    return this.put(side, this.#book.newId(this.#parts.clock.now()), input);
+    return this.put(side, this.#store.newId(this.#parts.clock.now()), input);
   }
 
   /**
@@ -99,7 +99,7 @@ export class Callbacks {
     this.#checkChannel(subscribe);
     const before = this.get(id);
     if (before !== undefined && before.side !== side) throw unknownCallback(id);
-    if (before === undefined && this.#book.size >= CALLBACKS) {
+    if (before === undefined && this.#store.size >= CALLBACKS) {
       throw new VigieError('input.malformed', `there are ${CALLBACKS} callbacks already: remove one`, {
         where: 'callbacks',
       });
@@ -130,7 +130,7 @@ export class Callbacks {
 
   /** Takes away a callback, what waits for it, and the monitors that were given under it. False: there was none. */
   remove(id: string): boolean {
-    const entry = this.#book.delete(id);
+    const entry = this.#store.delete(id);
     if (entry === undefined) return false;
     for (const receiver of entry.receivers.keys()) this.#distribution.remove(receiver);
     const { monitors } = this.#parts;
@@ -179,18 +179,18 @@ export class Callbacks {
   }
 
   /** The states of this command are to be told to a callback. @throws VigieError `input.unknown` */
-  accompany(remoteActionId: string, company: Company): void {
-    if (this.get(company.callbackId) === undefined) throw unknownCallback(company.callbackId);
-    this.#company.set(remoteActionId, company);
+  setOrigin(remoteActionId: string, origin: CommandOrigin): void {
+    if (this.get(origin.callbackId) === undefined) throw unknownCallback(origin.callbackId);
+    this.#origins.set(remoteActionId, origin);
   }
 
   /** Takes a state of a command. To be called before it is published, so that both are in one commit. */
   remote(report: RemoteReport): void {
     const { remoteActionId, type, status } = report;
-    const company = this.#company.get(remoteActionId);
-    if (company === undefined || !isRemoteType(type)) return;
-    if (final(status)) this.#company.delete(remoteActionId);
-    const { callbackId, ...along } = company;
+    const origin = this.#origins.get(remoteActionId);
+    if (origin === undefined || !isRemoteType(type)) return;
+    if (final(status)) this.#origins.delete(remoteActionId);
+    const { callbackId, ...along } = origin;
     const receivers = this.#takers(callbackId, 'Remote', type);
     if (receivers.length === 0) return;
     const at = Math.round(this.#parts.clock.now());
@@ -219,16 +219,16 @@ export class Callbacks {
 
   /** What changed since it was asked last, for a commit together with the events. */
   *states(): Generator<readonly [key: string, value: unknown]> {
-    yield* this.#book.states();
-    yield* this.#company.states();
+    yield* this.#store.states();
+    yield* this.#origins.states();
     yield* this.#places.states();
     yield* this.#distribution.states();
   }
 
   /** Takes up what an earlier run kept, after the monitors were. What cannot be read is left out and said. */
   recall(memory: Pick<Memory, 'recall'>): void {
-    this.#book.recall(memory, this.#parts.log);
-    this.#company.recall(memory, this.#parts.log);
+    this.#store.recall(memory, this.#parts.log);
+    this.#origins.recall(memory, this.#parts.log);
     const receivers = Distribution.kept(memory);
     for (const receiver of receivers) {
       if (receiver.startsWith(MONITOR)) this.#places.recall(memory, receiver.slice(MONITOR.length));
@@ -237,9 +237,9 @@ export class Callbacks {
   }
 
   #keep(callback: Callback): void {
-    const before = this.#book.get(callback.callbackId)?.receivers;
-    for (const receiver of this.#book.set(callback)) this.#distribution.remove(receiver);
-    for (const [receiver, to] of this.#book.get(callback.callbackId)?.receivers ?? []) {
+    const before = this.#store.get(callback.callbackId)?.receivers;
+    for (const receiver of this.#store.set(callback)) this.#distribution.remove(receiver);
+    for (const [receiver, to] of this.#store.get(callback.callbackId)?.receivers ?? []) {
       const known = before?.get(receiver);
       // What is held open to where it was is of no use, and would be kept alive for ever.
       const moved = known !== undefined && !samePlace(known.place, to.place);
@@ -249,7 +249,7 @@ export class Callbacks {
   }
 
   #takers(callbackId: string, kind: 'Monitor' | 'Remote', type?: RemoteType): string[] {
-    const entry = this.#book.get(callbackId);
+    const entry = this.#store.get(callbackId);
     if (entry === undefined) {
       this.#parts.log.warn('there is no callback to tell of an event', { callbackId });
       return [];
@@ -259,17 +259,17 @@ export class Callbacks {
 
   #destination(receiver: string): Destination | undefined {
     if (receiver.startsWith(MONITOR)) return this.#places.destination(receiver.slice(MONITOR.length));
-    return this.#book.ofReceiver(receiver)?.receivers.get(receiver);
+    return this.#store.ofReceiver(receiver)?.receivers.get(receiver);
   }
 
   #runs(receiver: string): boolean {
     // A monitor that is paused has nothing new to tell; what it told before is delivered.
     if (receiver.startsWith(MONITOR)) return true;
-    return this.#book.ofReceiver(receiver)?.callback.status === 'Running';
+    return this.#store.ofReceiver(receiver)?.callback.status === 'Running';
   }
 
   #idle(receiver: string): boolean {
-    if (!receiver.startsWith(MONITOR)) return this.#book.ofReceiver(receiver) !== undefined;
+    if (!receiver.startsWith(MONITOR)) return this.#store.ofReceiver(receiver) !== undefined;
     const id = receiver.slice(MONITOR.length);
     if (this.#places.exists(id)) return true;
     this.#places.forget(id);
@@ -278,7 +278,7 @@ export class Callbacks {
 
   /** A device does not exist any more; with the last one its callback goes, and its monitors with it. */
   #gone(receiver: string, reason: string): void {
-    const entry = this.#book.ofReceiver(receiver);
+    const entry = this.#store.ofReceiver(receiver);
     const place = entry?.receivers.get(receiver)?.place;
     if (entry === undefined || place?.channel !== 'pushnotif') return;
     const { callback } = entry;
@@ -312,7 +312,7 @@ function samePlace(one: Place, other: Place): boolean {
   return one.channel === other.channel && one.target === other.target;
 }
 
-function takes({ callback }: BookEntry, kind: 'Monitor' | 'Remote', type: RemoteType | undefined): boolean {
+function takes({ callback }: StoredCallback, kind: 'Monitor' | 'Remote', type: RemoteType | undefined): boolean {
   const { side, subscribe } = callback;
   if (side === 'user') return subscribe.type?.includes(kind) ?? true;
   // Monitors of the fleet side have webhooks of their own.

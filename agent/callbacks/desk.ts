@@ -1,8 +1,8 @@
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../protocol/schema/callback.ts';
-import type { Company } from './accompanied.ts';
 import type { Callbacks } from './callbacks.ts';
+import type { CommandOrigin } from './command-origins.ts';
 
 /** Where callbacks are given and taken, whoever asks: each change is on disk before it is answered. */
 export class CallbackDesk {
@@ -55,8 +55,8 @@ export class CallbackDesk {
     this.#callbacks.checkMonitor(side, parameter);
   }
 
-  /** As {@link Callbacks.accompany}; it goes with the commit of the command's first state. */
-  accompany(remoteActionId: string, company: Company): void {
-    this.#callbacks.accompany(remoteActionId, company);
+  /** As {@link Callbacks.setOrigin}; it goes with the commit of the command's first state. */
+  setOrigin(remoteActionId: string, origin: CommandOrigin): void {
+    this.#callbacks.setOrigin(remoteActionId, origin);
   }
 }

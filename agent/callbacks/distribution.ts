@@ -1,7 +1,7 @@
 /** All receivers of the car: each has its own queue and pace, and together they have bounds. */
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import type { Destination } from './destination.ts';
-import { HAPPENED, type Happened, momentOf, moved } from './happened.ts';
+import { NOTIFICATIONS, type Notification, shifted, timeOf } from './notification.ts';
 import type { Notifier, Receipt, RequestBatch } from './notifier.ts';
 import type { Losses } from './queue.ts';
 import { Receiver } from './receiver.ts';
@@ -72,11 +72,11 @@ export class Distribution {
     for (const receiver of this.#receivers.values()) receiver.stop();
   }
 
-  /** Keeps what happened and lets it wait for the receivers. */
-  tell(receivers: readonly string[], id: string, happened: Happened): void {
+  /** Keeps what notification and lets it wait for the receivers. */
+  tell(receivers: readonly string[], id: string, notification: Notification): void {
     const { records, log } = this.#parts;
     try {
-      records.put(HAPPENED, { id, at: momentOf(happened), record: happened });
+      records.put(NOTIFICATIONS, { id, at: timeOf(notification), record: notification });
     } catch (error) {
       log.error('an event cannot be kept and is not told', { id, error: (error as Error).message });
       return;
@@ -127,10 +127,10 @@ export class Distribution {
     }
     const { records } = this.#parts;
     for (const id of ids) {
-      const happened = this.#load(id);
-      if (happened === undefined) continue;
-      const record = moved(happened, by);
-      records.put(HAPPENED, { id, at: momentOf(record), record });
+      const notification = this.#load(id);
+      if (notification === undefined) continue;
+      const record = shifted(notification, by);
+      records.put(NOTIFICATIONS, { id, at: timeOf(record), record });
     }
   }
 
@@ -186,8 +186,8 @@ export class Distribution {
     return receiver;
   }
 
-  #load(id: string): Happened | undefined {
-    const record = this.#parts.records.get(HAPPENED, id)?.record as Happened | undefined;
+  #load(id: string): Notification | undefined {
+    const record = this.#parts.records.get(NOTIFICATIONS, id)?.record as Notification | undefined;
     return record?.type === 'Monitor' || record?.type === 'Remote' ? record : undefined;
   }
 

@@ -1,12 +1,12 @@
 /** The port through which notifications leave the car. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Destination, Place } from './destination.ts';
-import type { Happened } from './happened.ts';
+import type { Notification } from './notification.ts';
 
-/** What happened, under its id. */
+/** What notification, under its id. */
 export interface Item {
   readonly id: string;
-  readonly happened: Happened;
+  readonly notification: Notification;
 }
 
 export type Receipt =
@@ -32,7 +32,7 @@ export interface RequestBatch {
   send(): Promise<Receipt>;
 }
 
-/** Writes what happened as the interface has it, and sends it. */
+/** Writes what notification as the interface has it, and sends it. */
 export interface Notifier {
   /**
    * @throws VigieError `input.malformed` for a channel that the car does not have and for an address that it would never

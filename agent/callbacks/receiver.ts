@@ -1,7 +1,7 @@
 /** Delivers what waits for one receiver: in order, one request at a time, again until it is taken or given up. */
 import type { Clock, Log } from '../ports.ts';
 import type { Destination } from './destination.ts';
-import type { Happened } from './happened.ts';
+import type { Notification } from './notification.ts';
 import type { Item, Receipt, RequestBatch } from './notifier.ts';
 import { type Loss, type Losses, Queue } from './queue.ts';
 
@@ -18,7 +18,7 @@ export interface ReceiverParts {
   readonly clock: Clock;
   readonly log: Log;
   /** What is kept under an id; undefined: it is not there or cannot be read. */
-  readonly load: (id: string) => Happened | undefined;
+  readonly load: (id: string) => Notification | undefined;
   /** Resolves when all that was changed is on disk. */
   readonly committed: () => Promise<void>;
   /** Writes the first of the items as one request. */
@@ -209,8 +209,8 @@ export class Receiver {
     const most = (): number => this.#queue.batch || to.batch;
     while (items.length < Math.min(most(), this.#queue.length)) {
       const entry = this.#queue.entries[items.length];
-      const happened = entry && this.#parts.load(entry.id);
-      if (entry !== undefined && happened !== undefined) items.push({ id: entry.id, happened });
+      const notification = entry && this.#parts.load(entry.id);
+      if (entry !== undefined && notification !== undefined) items.push({ id: entry.id, notification });
       else {
         this.#lose(items.length, entry?.id, 'an event cannot be read any more');
       }

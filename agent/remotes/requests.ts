@@ -48,7 +48,7 @@ export interface RequestsParts {
   /** Takes a signed command, as if it came from the broker. */
   readonly receive: (payload: Uint8Array) => Promise<void>;
   /** Told of each before it is carried out; throws why it must not be. */
-  readonly accompany?: (id: string, order: RemoteOrder) => void;
+  readonly setOrigin?: (id: string, order: RemoteOrder) => void;
 }
 
 /**
@@ -84,7 +84,7 @@ export class Requests {
    * counter cannot be kept or the car does not take the command, because its ledger has lost something or it stops.
    */
   async submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }> {
-    const { vin, clock, signer, receive, accompany } = this.#parts;
+    const { vin, clock, signer, receive, setOrigin } = this.#parts;
     if (signer === undefined)
       throw new VigieError('command.unsupported', 'this unit has no key for commands of its own');
     const { callbackId, type, body: asked, remote } = order;
@@ -92,7 +92,7 @@ export class Requests {
     const issued = Math.round(clock.now());
     if (order.id !== undefined && this.#actions.has(order.id)) return { remoteActionId: order.id };
     const id = order.id ?? `${Math.max(0, issued).toString(16)}-${(++this.#made).toString(16)}`;
-    accompany?.(id, order);
+    setOrigin?.(id, order);
     const payload = await signer.sign((counter) =>
       encodeCommand({ id, vin, kind: type, body, issued, expires: issued + VALID, counter }),
     );

@@ -434,7 +434,7 @@ test.each(['fleet', 'user'] as const)('%s side: states of a command are what the
     { remoteActionId: 'r-1', type: 'Doors', status: 'SentToVehicle' },
     { remoteActionId: 'r-1', type: 'Doors', status: 'Failed', failureCause: 'VehicleInUse' },
   ];
-  rig.callbacks.accompany('r-1', { callbackId });
+  rig.callbacks.setOrigin('r-1', { callbackId });
   for (const report of reports) rig.callbacks.remote(report);
   await rig.pass(60_000);
   const told = rig.bodies.flatMap((body) => (side === 'fleet' ? (body as { events: Json[] }).events : [body].flat()));

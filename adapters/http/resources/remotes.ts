@@ -50,12 +50,12 @@ export async function sendRemote(context: Context): Promise<Answer> {
     throw new VigieError('request.forbidden', `${type} needs the scope ${scope}`);
   }
   checkKind(callback, type);
-  const { remotes: book } = context.car;
+  const { remotes: requests } = context.car;
   const uuid = uuidFor(context);
-  const ids = book.all(callbackId).map(({ remoteActionId: id }) => id);
+  const ids = requests.all(callbackId).map(({ remoteActionId: id }) => id);
   madeBefore(context, uuid, ids);
   const again = context.call.once === undefined ? {} : { id: uuid };
-  const { remoteActionId } = await book.submit({ callbackId, type, body, remote: sent, ...again });
+  const { remoteActionId } = await requests.submit({ callbackId, type, body, remote: sent, ...again });
   return {
     status: 202,
     body: {

@@ -179,7 +179,7 @@ test('RemoteEvents of the fleet side', async () => {
       callback: { webhook: { ...webhook, attributes: remote } },
       remoteTypes: ['Horn'],
     });
-    rig.callbacks.accompany('r-1', { callbackId });
+    rig.callbacks.setOrigin('r-1', { callbackId });
     rig.callbacks.remote({ remoteActionId: 'r-1', type: 'Horn', status: 'SentToVehicle' });
   });
   expect(body).toEqual({
@@ -200,7 +200,7 @@ test('RemoteEvents of the fleet side', async () => {
 test('remoteEvent of the user side', async () => {
   const { body } = await told((rig) => {
     const { callbackId } = rig.callbacks.add('user', { callback: { webhook } });
-    rig.callbacks.accompany('r-1', {
+    rig.callbacks.setOrigin('r-1', {
       callbackId,
       label: 'close it',
       attributes: [{ type: 'Body', key: 'label', value: '$RemoteLabel' }],

@@ -135,7 +135,7 @@ function reports(rig: CallbackRig, callbackId: string): void {
   ];
   for (const [index, state] of states.entries()) {
     const remoteActionId = `a${index}`;
-    rig.callbacks.accompany(remoteActionId, { callbackId });
+    rig.callbacks.setOrigin(remoteActionId, { callbackId });
     rig.callbacks.remote({ remoteActionId, type: 'Horn', ...state });
   }
 }
@@ -153,7 +153,7 @@ const happenings: Readonly<Record<string, (rig: CallbackRig) => void>> = {
   },
   userRemote: (rig) => {
     const callbackId = addUser(rig);
-    rig.callbacks.accompany('a0', { callbackId });
+    rig.callbacks.setOrigin('a0', { callbackId });
     rig.callbacks.remote({ remoteActionId: 'a0', type: 'Doors', status: 'Failed', failureCause: failureCauses[0] });
   },
 };

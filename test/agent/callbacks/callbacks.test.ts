@@ -205,8 +205,8 @@ describe('a callback of the user side', () => {
     const remotes = rig.callbacks.add('user', user({ webhook }, { type: ['Remote'] })).callbackId;
     rig.monitor('a1', { subscribeParam: { callbackId: monitors } });
     rig.monitor('a2', { subscribeParam: { callbackId: remotes } });
-    rig.callbacks.accompany('r1', { callbackId: monitors });
-    rig.callbacks.accompany('r2', { callbackId: remotes });
+    rig.callbacks.setOrigin('r1', { callbackId: monitors });
+    rig.callbacks.setOrigin('r2', { callbackId: remotes });
     const id = rig.event('a1');
     rig.event('a2');
     rig.callbacks.remote({ remoteActionId: 'r1', type: 'Doors', status: 'Accepted' });
@@ -266,8 +266,8 @@ describe('commands', () => {
   test('tell their states to the callback through which they were given, of the kinds that it asks for', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('fleet', { callback: { webhook }, remoteTypes: ['Doors'] });
-    rig.callbacks.accompany('r1', { callbackId });
-    rig.callbacks.accompany('r2', { callbackId });
+    rig.callbacks.setOrigin('r1', { callbackId });
+    rig.callbacks.setOrigin('r2', { callbackId });
     rig.callbacks.remote({ remoteActionId: 'r1', type: 'Doors', status: 'Accepted' });
     rig.callbacks.remote({ remoteActionId: 'r2', type: 'Horn', status: 'Accepted' });
     rig.callbacks.remote({ remoteActionId: 'r3', type: 'Doors', status: 'Accepted' });
@@ -286,7 +286,7 @@ describe('commands', () => {
   });
 
   test('of a callback that does not exist are refused', () => {
-    expect(() => new CallbackRig().callbacks.accompany('r', { callbackId: 'ff' })).toThrow(/no callback ff/);
+    expect(() => new CallbackRig().callbacks.setOrigin('r', { callbackId: 'ff' })).toThrow(/no callback ff/);
   });
 });
 

@@ -66,7 +66,7 @@ describe('delivery', () => {
     const { callbackId } = rig.callbacks.add('user', user());
     for (let index = 0; index < 100; index++) {
       const remoteActionId = `${index}`.padStart(60, '0');
-      rig.callbacks.accompany(remoteActionId, { callbackId });
+      rig.callbacks.setOrigin(remoteActionId, { callbackId });
       rig.callbacks.remote({ remoteActionId, type: 'Doors', status: 'Success' });
     }
     await rig.pass(0);

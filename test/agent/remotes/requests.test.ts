@@ -55,7 +55,7 @@ async function setUp(kinds: readonly string[] = ['Doors']) {
     clock,
     signer,
     receive: (payload) => car.remotes.intake.receive(payload),
-    accompany: (id) => void accompanied.push(id),
+    setOrigin: (id) => void accompanied.push(id),
   });
   const settle = (): Promise<void> => clock.settle(4_000, 100);
   return { ...car, reports, requests, accompanied, settle };

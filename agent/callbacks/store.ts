@@ -7,7 +7,7 @@ import { callbackDestinations, type Destination } from './destination.ts';
 const HEAD = 'callbacks';
 const keyOf = (id: string): string => `callback/${id}`;
 
-export interface BookEntry {
+export interface StoredCallback {
   readonly callback: Callback;
   /** Destinations by receiver. */
   readonly receivers: ReadonlyMap<string, Destination>;
@@ -20,9 +20,9 @@ interface Head {
   readonly ids: readonly string[];
 }
 
-export class Book {
-  readonly #entries = new Map<string, BookEntry>();
-  readonly #byReceiver = new Map<string, BookEntry>();
+export class CallbackStore {
+  readonly #entries = new Map<string, StoredCallback>();
+  readonly #byReceiver = new Map<string, StoredCallback>();
   #made = 0;
   #headChanged = false;
   readonly #changed = new Set<string>();
@@ -35,11 +35,11 @@ export class Book {
     return [...this.#entries.values()].map(({ callback }) => callback);
   }
 
-  get(id: string): BookEntry | undefined {
+  get(id: string): StoredCallback | undefined {
     return this.#entries.get(id);
   }
 
-  ofReceiver(receiver: string): BookEntry | undefined {
+  ofReceiver(receiver: string): StoredCallback | undefined {
     return this.#byReceiver.get(receiver);
   }
 
@@ -62,7 +62,7 @@ export class Book {
     return gone;
   }
 
-  delete(id: string): BookEntry | undefined {
+  delete(id: string): StoredCallback | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
     this.#entries.delete(id);
@@ -109,13 +109,13 @@ export class Book {
     });
   }
 
-  #place(entry: BookEntry): void {
+  #place(entry: StoredCallback): void {
     this.#entries.set(entry.callback.callbackId, entry);
     for (const receiver of entry.receivers.keys()) this.#byReceiver.set(receiver, entry);
   }
 }
 
-function entryOf(callback: Callback, before: ReadonlyMap<string, number>): BookEntry {
+function entryOf(callback: Callback, before: ReadonlyMap<string, number>): StoredCallback {
   const destinations = callbackDestinations(callback);
   const base = `callback/${callback.callbackId}`;
   const numbers = new Map<string, number>();

@@ -1,13 +1,13 @@
-/** What waits to be told: an event of a monitor or a state of a command, as it is kept until every receiver has it. */
+/** An event of a monitor or a state of a command, kept until every receiver has it. */
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import type { ChannelAttributes } from '../../protocol/schema/callback/delivery.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 
 /** Collection of the record store. Its records are kept for readers as well, as long as others are. */
-export const HAPPENED = 'notification';
+export const NOTIFICATIONS = 'notification';
 
-interface Accompanied {
+interface Labelled {
   /** Label of the monitor or of the command. */
   readonly label?: string;
   /** What goes along on the user side; later ones replace earlier ones of the same name. */
@@ -16,26 +16,26 @@ interface Accompanied {
 }
 
 /** Without the context (`telemetry`), for which the interface has no place. */
-export interface MonitorHappened extends Accompanied {
+export interface MonitorNotification extends Labelled {
   readonly type: 'Monitor';
   readonly event: Omit<MonitorEvent, 'telemetry'>;
 }
 
-export interface RemoteHappened extends Accompanied {
+export interface RemoteNotification extends Labelled {
   readonly type: 'Remote';
   readonly report: RemoteReport;
   /** UTC ms. */
   readonly at: number;
 }
 
-export type Happened = MonitorHappened | RemoteHappened;
+export type Notification = MonitorNotification | RemoteNotification;
 
-export function momentOf(happened: Happened): number {
-  return happened.type === 'Monitor' ? happened.event.at : happened.at;
+export function timeOf(notification: Notification): number {
+  return notification.type === 'Monitor' ? notification.event.at : notification.at;
 }
 
 /** The same, `by` ms later. */
-export function moved<H extends Happened>(happened: H, by: number): Happened {
-  if (happened.type === 'Remote') return { ...happened, at: happened.at + by };
-  return { ...happened, event: { ...happened.event, at: happened.event.at + by } };
+export function shifted<H extends Notification>(notification: H, by: number): Notification {
+  if (notification.type === 'Remote') return { ...notification, at: notification.at + by };
+  return { ...notification, event: { ...notification.event, at: notification.event.at + by } };
 }

@@ -1,0 +1,82 @@
+/** Commands that were given through a callback, until they are finished: their states are told to it. */
+import { VigieError } from '../../protocol/errors.ts';
+import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
+import { readAttributes } from '../../protocol/schema/callback/attributes.ts';
+import type { ChannelAttributes } from '../../protocol/schema/callback/delivery.ts';
+import { readChannelAttributes } from '../../protocol/schema/callback/delivery.ts';
+import { Member } from '../../protocol/schema/monitor/input.ts';
+import type { Log, Memory } from '../ports.ts';
+
+const KEY = 'callbacks/remotes';
+/** Commands finish within minutes; one that never does must not be remembered for ever. */
+const REMEMBERED = 256;
+
+/** The callback that a command was given through, and what its notifications carry. */
+export interface CommandOrigin {
+  readonly callbackId: string;
+  readonly label?: string;
+  /** Interface 4.17.2 Remote.attributes, Remote.callbackAttributes. */
+  readonly attributes?: readonly Attribute[];
+  readonly callbackAttributes?: ChannelAttributes;
+}
+
+/**
+ * Who is told of a command that is asked for as `remote` says (interface 4.17.2 Remote), and what goes along.
+ * @throws VigieError `input.malformed`, `input.unknown` for attributes that cannot be
+ */
+export function commandOriginOf(callbackId: string, remote: Readonly<Record<string, unknown>>): CommandOrigin {
+  const { label } = remote;
+  const member = new Member(remote, '');
+  const attributes = readAttributes(member.member('attributes'), 'userRemote');
+  const callbackAttributes = readChannelAttributes(member.member('callbackAttributes'), 'userRemote');
+  return {
+    callbackId,
+    ...(typeof label === 'string' ? { label } : {}),
+    ...(attributes.length === 0 ? {} : { attributes }),
+    ...(Object.keys(callbackAttributes).length === 0 ? {} : { callbackAttributes }),
+  };
+}
+
+export class CommandOrigins {
+  readonly #origins = new Map<string, CommandOrigin>();
+  #changed = false;
+
+  get(remoteActionId: string): CommandOrigin | undefined {
+    return this.#origins.get(remoteActionId);
+  }
+
+  set(remoteActionId: string, origin: CommandOrigin): void {
+    this.#origins.delete(remoteActionId);
+    this.#origins.set(remoteActionId, origin);
+    for (const id of this.#origins.keys()) {
+      if (this.#origins.size <= REMEMBERED) break;
+      this.#origins.delete(id);
+    }
+    this.#changed = true;
+  }
+
+  delete(remoteActionId: string): void {
+    if (this.#origins.delete(remoteActionId)) this.#changed = true;
+  }
+
+  *states(): Generator<readonly [key: string, value: unknown]> {
+    if (!this.#changed) return;
+    this.#changed = false;
+    yield [KEY, [...this.#origins]];
+  }
+
+  recall(memory: Pick<Memory, 'recall'>, log: Log): void {
+    const kept = memory.recall(KEY);
+    if (kept === undefined) return;
+    try {
+      for (const [id, origin] of kept as [string, CommandOrigin][]) {
+        if (typeof id !== 'string' || typeof origin.callbackId !== 'string') {
+          throw new VigieError('input.malformed', 'what was kept is no list of commands', { where: KEY });
+        }
+        this.#origins.set(id, origin);
+      }
+    } catch (error) {
+      log.error('what was kept of callbacks cannot be read', { key: KEY, error: (error as Error).message });
+    }
+  }
+}
