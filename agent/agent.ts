@@ -3,16 +3,16 @@ import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { Trip } from '../protocol/schema/trip.ts';
-import { Audience } from './audience.ts';
 import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { commandOriginOf } from './callbacks/command-origins.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
 import { noNotifier } from './callbacks/notifier.ts';
 import { Channels } from './channels.ts';
+import { CheckpointPolicy } from './checkpoint-policy.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { intakeOf } from './column-intake.ts';
-import { Inbox } from './inbox.ts';
+import { Downlink } from './downlink.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
 import type { AgentOptions, AgentPorts } from './options.ts';
@@ -20,16 +20,16 @@ import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
 import { PowerStates, powerDefaults } from './power.ts';
-import { Recollection } from './recollection.ts';
 import { Records } from './records.ts';
-import type { Affair } from './remotes/affair.ts';
+import type { AgentCommand } from './remotes/agent-command.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { remoteKinds } from './remotes/kinds.ts';
 import { Ledger } from './remotes/ledger.ts';
 import type { Requests } from './remotes/requests.ts';
-import { trustAffair } from './remotes/trust.ts';
+import { trustCommand } from './remotes/trust.ts';
+import { Snapshot } from './snapshot.ts';
 import { Status } from './status.ts';
-import { RecorderTurns } from './turns.ts';
+import { WatchLease } from './watch-lease.ts';
 import { FAREWELL, within } from './within.ts';
 
 /** Recorders look around this often, ms, */
@@ -52,9 +52,9 @@ export class Agent implements LinkEvents {
   readonly #records: Records;
   readonly #clockWatch: ClockWatch;
   readonly #pipeline: Pipeline;
-  readonly #recollection: Recollection;
-  readonly #turns: RecorderTurns;
-  readonly #inbox: Inbox;
+  readonly #snapshot: Snapshot;
+  readonly #checkpoints: CheckpointPolicy;
+  readonly #downlink: Downlink;
   readonly #callbacks: Callbacks;
   readonly #activity: BusActivity;
   readonly #power: PowerStates;
@@ -89,7 +89,7 @@ export class Agent implements LinkEvents {
       },
     });
     const { status, channels } = this;
-    const audience = new Audience(clock);
+    const watchLease = new WatchLease(clock);
     this.#pipeline = pipeline({
       status,
       channels,
@@ -101,11 +101,11 @@ export class Agent implements LinkEvents {
       tell: (event) => this.#tell(event),
       deflate,
       batch: options.batch,
-      patience: audience.patience,
+      patience: watchLease.patience,
     });
-    this.#recollection = new Recollection(status, records, this.#pipeline.recorders, log);
-    this.#recollection.recall(ports.memory);
-    this.#turns = new RecorderTurns(clock);
+    this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
+    this.#snapshot.recall(ports.memory);
+    this.#checkpoints = new CheckpointPolicy(clock);
     this.#mapping.resume();
     this.#pipeline.monitors.recall(ports.memory, clock.now());
     const monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
@@ -148,7 +148,7 @@ export class Agent implements LinkEvents {
       },
     });
     this.#power.recall(ports.memory);
-    this.#inbox = new Inbox({
+    this.#downlink = new Downlink({
       ...ports,
       ...options,
       kinds: remoteKinds,
@@ -163,17 +163,17 @@ export class Agent implements LinkEvents {
       tracker: this.#pipeline.waypoints,
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
-      affairs: this.#affairs(),
+      agentCommands: this.#agentCommands(),
       power: this.#power,
       setOrigin: (id, { callbackId, remote }) => this.callbacks.setOrigin(id, commandOriginOf(callbackId, remote)),
       reported: (report) => this.#callbacks.remote(report),
-      watched: (until) => audience.watch(until),
+      watched: (until) => watchLease.watch(until),
     });
   }
 
   /** Commands that are asked for at the interface of the car. */
   get requests(): Requests {
-    return this.#inbox.requests;
+    return this.#downlink.requests;
   }
 
   /** The signals the decoder has to deliver, in this order. */
@@ -212,7 +212,7 @@ export class Agent implements LinkEvents {
     this.#ports.rest?.(this.#power.asleep());
     this.#schedule();
     this.#callbacks.start();
-    this.#inbox.resume();
+    this.#downlink.resume();
   }
 
   /** Where `source` puts its frames; `decoder` was built for {@link wanted} and the buses of the source. */
@@ -249,13 +249,13 @@ export class Agent implements LinkEvents {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#cancelTick?.();
-    this.#inbox.stop();
+    this.#downlink.stop();
     this.#callbacks.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
     // What is not acknowledged in time is on disk. A disk that refuses has said so, and the link is still to be closed.
     await within(FAREWELL, this.#outbox.settled().catch(this.#complain), this.#ports.clock);
-    await this.#inbox.settled();
+    await this.#downlink.settled();
     this.#outbox.close();
   }
 
@@ -274,7 +274,7 @@ export class Agent implements LinkEvents {
   }
 
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
-    this.#inbox.message(topic, payload, correlation);
+    this.#downlink.message(topic, payload, correlation);
   }
 
   /** What came before the time was known was stamped with a wrong one. */
@@ -314,13 +314,13 @@ export class Agent implements LinkEvents {
   }
 
   *#states(): Generator<readonly [key: string, value: unknown]> {
-    if (!this.#stopping && this.#turns.spared(this.#outbox.made)) this.#outbox.checkpoint();
-    else yield* this.#recollection.states();
+    if (!this.#stopping && this.#checkpoints.spared(this.#outbox.made)) this.#outbox.checkpoint();
+    else yield* this.#snapshot.states();
     yield* this.#pipeline.monitors.states();
     yield* this.monitors.states();
     yield* this.#callbacks.states();
     yield* this.#power.states();
-    yield* this.#inbox.states();
+    yield* this.#downlink.states();
   }
 
   /** An event goes to its receivers and to the cloud, in one commit. */
@@ -330,13 +330,13 @@ export class Agent implements LinkEvents {
   }
 
   /** What commands can ask of the agent itself. */
-  #affairs(): ReadonlyMap<CommandKind, Affair> {
-    const { keys, affairs } = this.#ports;
-    return new Map<CommandKind, Affair>([
+  #agentCommands(): ReadonlyMap<CommandKind, AgentCommand> {
+    const { keys, agentCommands } = this.#ports;
+    return new Map<CommandKind, AgentCommand>([
       ['Monitor', this.monitors.order],
       ['Callback', this.callbacks.order],
-      ...(keys === undefined ? [] : ([['Trust', trustAffair(keys)]] as const)),
-      ...(affairs ?? []),
+      ...(keys === undefined ? [] : ([['Trust', trustCommand(keys)]] as const)),
+      ...(agentCommands ?? []),
     ]);
   }
 
@@ -344,7 +344,7 @@ export class Agent implements LinkEvents {
   #rest(): void {
     // What was to be looked at within the second is not to wait for the end of a long sleep, and the reverse.
     this.#schedule();
-    this.#inbox.rested();
+    this.#downlink.rested();
     const asleep = this.#power.asleep();
     // What was still being gathered would otherwise be told only when the car is used again.
     const now = this.#ports.clock.now();

@@ -5,7 +5,7 @@ import type { CommandKind } from '../protocol/schema/remote.ts';
 import { downKind } from '../protocol/topics.ts';
 import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
-import type { Affair } from './remotes/affair.ts';
+import type { AgentCommand } from './remotes/agent-command.ts';
 import { CommandIntake } from './remotes/command-intake.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import { defaultLimits } from './remotes/power.ts';
@@ -25,7 +25,7 @@ export interface MinimalPorts {
   readonly verifier: SignatureVerifier;
   readonly ledger: Document<LedgerData>;
   /** Commands that are carried out all the same, by kind. */
-  readonly affairs: ReadonlyMap<CommandKind, Affair>;
+  readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   /** Called after each look around. */
   readonly ticked: () => void;
 }

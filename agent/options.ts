@@ -19,7 +19,7 @@ import type {
   TrustKeeper,
 } from './ports.ts';
 import type { PowerRules } from './power.ts';
-import type { Affair } from './remotes/affair.ts';
+import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
 import type { Signer } from './remotes/requests.ts';
@@ -47,7 +47,7 @@ export interface AgentPorts {
   /** How notifications leave the car; default: they do not, and callbacks are refused. */
   readonly notifier?: Notifier;
   /** What commands may ask of what stands around the agent, by kind. */
-  readonly affairs?: ReadonlyMap<CommandKind, Affair>;
+  readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
   /** Watches whether the agent moves, and says in a hello how it fares. */
   readonly overseer?: Overseer;
   /** Compresses telemetry; default: the portable one. */

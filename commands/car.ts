@@ -174,7 +174,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
         : { notifier: notifierOf(notificationChannels, namesOf({ vin, vehicle, http: options.http })) }),
       ...(options.service === undefined
         ? {}
-        : { affairs: options.service.affairs, overseer: options.service.overseer }),
+        : { agentCommands: options.service.agentCommands, overseer: options.service.overseer }),
     },
     {
       vin,

@@ -17,7 +17,7 @@ import {
   told,
 } from '../agent/configuration/generations.ts';
 import type { Clock, Document, Log } from '../agent/ports.ts';
-import type { Affair } from '../agent/remotes/affair.ts';
+import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import { type Configuration, loadConfiguration } from '../config/configuration.ts';
 import type { Environment } from '../config/environment.ts';
 import { checkInputs } from '../config/inputs.ts';
@@ -176,7 +176,7 @@ export class Configurations {
   }
 
   /** Carries out a command of kind `Configuration`: checked as `vigie check` does, kept, and tried by a new start. */
-  readonly affair: Affair = async (body) => {
+  readonly agentCommand: AgentCommand = async (body) => {
     const { configuration: text } = decodeBody('Configuration', body);
     const { file, environment, log, clock } = this.#parts;
     const running = current(this.#state) === LOCAL ? file : this.#files.path(current(this.#state));

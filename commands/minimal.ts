@@ -67,7 +67,7 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
       memory: store.memory,
       verifier,
       ledger,
-      affairs: service.affairs,
+      agentCommands: service.agentCommands,
       ticked: service.overseer.ticked,
       link: {
         get connected() {

@@ -11,7 +11,7 @@ import { Health, type HealthSnapshot, type JournalVitals, type LinkDetails } fro
 import type { Overseer } from '../agent/health/overseer.ts';
 import { backOff, begun, CRASHES, crashes, ended, type Run, readRuns } from '../agent/health/starts.ts';
 import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, ReadingSource } from '../agent/ports.ts';
-import type { Affair } from '../agent/remotes/affair.ts';
+import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import type { Listening } from '../config/service.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
@@ -46,7 +46,7 @@ export interface StatusReport extends HealthSnapshot {
 
 /** What the roof needs of the service to build an agent around it. */
 export interface CarService {
-  readonly affairs: ReadonlyMap<CommandKind, Affair>;
+  readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly overseer: Overseer;
   /** The cloud is told so often how the agent fares, ms. */
   readonly helloEvery: number;
@@ -161,7 +161,7 @@ export interface ServiceOptions {
 /** Everything that watches one run of the agent. */
 export class Service implements CarService {
   readonly health: Health;
-  readonly affairs: ReadonlyMap<CommandKind, Affair>;
+  readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly helloEvery: number;
   readonly #options: ServiceOptions;
   readonly #notifier: Notifier;
@@ -185,7 +185,7 @@ export class Service implements CarService {
       mode: minimal === undefined ? 'normal' : 'minimal',
       ...(minimal === undefined ? {} : { reason: minimal }),
     });
-    this.affairs = new Map([['Configuration', options.configurations.affair]]);
+    this.agentCommands = new Map([['Configuration', options.configurations.agentCommand]]);
   }
 
   /** Opens what others read the agent's health from; a place that cannot be used is logged and left out. */

@@ -1,6 +1,5 @@
 /** A receiver, or gpsd, that is listened to while it speaks. */
 
-import { KeptLine } from '../../agent/line-keeper.ts';
 import type {
   Clock,
   Log,
@@ -10,6 +9,7 @@ import type {
   SourceHealth,
   WantedSignal,
 } from '../../agent/ports.ts';
+import { ReconnectingLine } from '../../agent/reconnecting-line.ts';
 import type { Rest } from '../../agent/rest.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import type { Fix, FixParser } from './fix.ts';
@@ -61,7 +61,7 @@ const askDevices = new TextEncoder().encode('?DEVICES;\n');
 export class GnssSource implements ReadingSource {
   readonly apart = true;
   readonly #options: GnssSourceOptions;
-  readonly #kept: KeptLine;
+  readonly #kept: ReconnectingLine;
   readonly #silence: number;
   #parser: FixParser;
   #readings: FixReadings | undefined;
@@ -84,7 +84,7 @@ export class GnssSource implements ReadingSource {
     this.#parser = parserOf(options);
     const { open, clock, log, name, random = Math.random, silence = SILENCE } = options;
     this.#silence = silence;
-    this.#kept = new KeptLine(
+    this.#kept = new ReconnectingLine(
       { open, clock, random, log, name },
       {
         opened: () => this.#opened(),

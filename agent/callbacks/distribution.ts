@@ -72,7 +72,7 @@ export class Distribution {
     for (const receiver of this.#receivers.values()) receiver.stop();
   }
 
-  /** Keeps what notification and lets it wait for the receivers. */
+  /** Keeps the notification and lets it wait for the receivers. */
   tell(receivers: readonly string[], id: string, notification: Notification): void {
     const { records, log } = this.#parts;
     try {

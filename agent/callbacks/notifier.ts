@@ -3,7 +3,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Destination, Place } from './destination.ts';
 import type { Notification } from './notification.ts';
 
-/** What notification, under its id. */
+/** A notification, under its id. */
 export interface Item {
   readonly id: string;
   readonly notification: Notification;
@@ -32,7 +32,7 @@ export interface RequestBatch {
   send(): Promise<Receipt>;
 }
 
-/** Writes what notification as the interface has it, and sends it. */
+/** Writes notifications as the interface has it, and sends it. */
 export interface Notifier {
   /**
    * @throws VigieError `input.malformed` for a channel that the car does not have and for an address that it would never

@@ -3,7 +3,7 @@ import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Publisher, SignatureVerifier } from '../ports.ts';
 import { admit, logUnanswered, open } from './admission.ts';
-import { type Affair, failureOf } from './affair.ts';
+import { type AgentCommand, failureOf } from './agent-command.ts';
 import { late, SKEW } from './checks.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
@@ -52,8 +52,8 @@ export interface CommandIntakeParts {
   readonly validity: number;
   /** Commands that are verified in a second; default: {@link RATE}. */
   readonly rate?: number;
-  /** Commands that are the agent's own affair, by kind. */
-  readonly affairs?: ReadonlyMap<CommandKind, Affair> | undefined;
+  /** Commands that are the agent's own agentCommand, by kind. */
+  readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand> | undefined;
   /** Why nothing is done to the car, or what does it. */
   readonly car: string | CarCommands;
 }
@@ -137,17 +137,18 @@ export class CommandIntake {
   /** Checks and carries out a command whose id and counter were never used. */
   async carryOut(order: Order, rights: readonly string[], crowded = false): Promise<void> {
     const { id, type, body, correlation } = order;
-    const { affairs, car, clock } = this.#parts;
+    const { agentCommands, car, clock } = this.#parts;
     const progress = this.progress({ id, type, action: '', status: 'Accepted', at: clock.now() }, correlation);
     const fail = (refusal: Refusal): Promise<void> => this.reports.fail(progress, refusal);
     if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
     if (crowded) return fail({ code: 'command.tooFast', detail: 'too many commands wait already' });
-    const affair = affairs?.get(type);
+    const agentCommand = agentCommands?.get(type);
     const missing = typeof car === 'string' ? car : car.unsupported(type);
-    if (affair === undefined && missing !== undefined) return fail({ code: 'command.unsupported', detail: missing });
+    if (agentCommand === undefined && missing !== undefined)
+      return fail({ code: 'command.unsupported', detail: missing });
     const tooLate = this.late(order);
     if (tooLate !== undefined) return fail(tooLate);
-    if (affair !== undefined) await this.#attend(affair, body, progress);
+    if (agentCommand !== undefined) await this.#attend(agentCommand, body, progress);
     else if (typeof car !== 'string') await car.carryOut(order, progress);
   }
 
@@ -179,16 +180,16 @@ export class CommandIntake {
 
   /** The same command again gets the same answer, and nothing is done. */
   #answerAgain(progress: Progress): Promise<void> {
-    const { affairs, car } = this.#parts;
+    const { agentCommands, car } = this.#parts;
     const { id, type, status } = progress.record;
-    const open = !final(status) && !this.#underWay.has(id) && affairs?.has(type) === true;
+    const open = !final(status) && !this.#underWay.has(id) && agentCommands?.has(type) === true;
     if (typeof car !== 'string' || !open) return this.reports.tell(progress);
     const detail = 'the agent was restarted while it was carried out';
     return this.reports.fail(progress, { code: 'command.interrupted', detail });
   }
 
   /** Carries out what does not concern the car: neither its state nor its battery is asked. */
-  async #attend(affair: Affair, body: Uint8Array, progress: Progress): Promise<void> {
+  async #attend(agentCommand: AgentCommand, body: Uint8Array, progress: Progress): Promise<void> {
     const { ledger, clock } = this.#parts;
     const { id } = progress.record;
     this.#underWay.add(id);
@@ -196,7 +197,7 @@ export class CommandIntake {
       // A counter that is not marked on disk would let the same happen again after a power cut.
       ledger.set(progress.record);
       await ledger.write();
-      await affair(body, clock.now());
+      await agentCommand(body, clock.now());
     } catch (error) {
       await this.reports.fail(progress, { code: failureOf(error), detail: (error as Error).message });
       return;

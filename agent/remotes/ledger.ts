@@ -1,7 +1,7 @@
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Document, Memory } from '../ports.ts';
-import { type CounterWindow, unite, use } from './window.ts';
+import { type ReplayWindow, unite, use } from './replay-window.ts';
 
 /** What became of one command. */
 export interface ActionRecord {
@@ -20,7 +20,7 @@ export interface ActionRecord {
 
 export interface LedgerData {
   /** By key id, hexadecimal. */
-  readonly counters: Readonly<Record<string, CounterWindow>>;
+  readonly counters: Readonly<Record<string, ReplayWindow>>;
   /** Oldest first. */
   readonly actions: readonly ActionRecord[];
   /** Grows with every change; of two books the one with the higher is newer. */
@@ -321,7 +321,7 @@ function* placesBeside(taken: readonly number[]): Generator<number, never> {
 }
 
 function united(a: LedgerData['counters'], b: LedgerData['counters']): LedgerData['counters'] {
-  const result: Record<string, CounterWindow> = { ...a };
+  const result: Record<string, ReplayWindow> = { ...a };
   for (const [key, window] of Object.entries(b)) result[key] = unite(result[key], window);
   return Object.freeze(result);
 }

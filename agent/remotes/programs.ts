@@ -33,7 +33,7 @@ interface Kept {
 }
 
 /** What an occurrence asks for. */
-export interface Errand {
+export interface ScheduledCommand {
   readonly type: RemoteType;
   readonly body: object;
   /** How late it may still be carried out, ms. */
@@ -140,7 +140,7 @@ export class Programs {
   }
 
   /** What an occurrence asks for; what was to be done once is forgotten with it. */
-  errand({ key, last }: Occurrence, now: number): Errand | undefined {
+  scheduled({ key, last }: Occurrence, now: number): ScheduledCommand | undefined {
     const [kind, place, end] = key.split('/');
     if (kind === 'precondition') {
       if (last) this.#preconditioning = this.#preconditioning.map((kept) => spent(kept, Number(place)));

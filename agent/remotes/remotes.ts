@@ -14,14 +14,14 @@ import { ignoredMember } from './body.ts';
 import { carRefuses, hidden, powerRefuses, rateRefuses, SKEW } from './checks.ts';
 import { CommandIntake, type CommandIntakeParts, type Order } from './command-intake.ts';
 import type { Confirmations } from './confirmation.ts';
-import { Errands, type Waker } from './errands.ts';
 import { Execution } from './execution.ts';
 import type { Parts, RemoteKind } from './kind.ts';
 import type { ActionRecord } from './ledger.ts';
 import { groupsOf, type Plan, type Refusal } from './plan.ts';
 import { alwaysAwake, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
-import { type Errand, Programs } from './programs.ts';
+import { Programs, type ScheduledCommand } from './programs.ts';
 import type { Progress } from './reports.ts';
+import { ScheduledCommands, type Waker } from './scheduled-commands.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 
 export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copied' | 'validity' | 'rate' | 'car'> {
@@ -66,7 +66,7 @@ export class Remotes {
   readonly #execution: Execution;
   /** Kinds and groups of actions in progress, with the command. */
   readonly #running = new Map<string, string>();
-  readonly #errands: Errands;
+  readonly #scheduled: ScheduledCommands;
 
   constructor(options: RemotesOptions) {
     this.#o = options;
@@ -94,14 +94,14 @@ export class Remotes {
       },
     });
     this.#execution = new Execution({ ...options, power: this.#power, reports: this.intake.reports });
-    this.#errands = new Errands({
+    this.#scheduled = new ScheduledCommands({
       ...this.#parts,
       schedule: this.#schedule,
       clock,
       log: options.log,
       waker: options.waker,
       timeKnown: () => this.#timeKnown(),
-      carryOut: this.#runErrand,
+      carryOut: this.#runScheduled,
       asleep: () => this.#power.asleep?.() === true,
     });
     if (options.memory !== undefined) ledger.recall(options.memory);
@@ -121,7 +121,7 @@ export class Remotes {
   stop(): void {
     this.intake.stop();
     this.#o.confirmations.stop();
-    this.#errands.stop();
+    this.#scheduled.stop();
   }
 
   /** Resolves when nothing is being written any more. */
@@ -131,7 +131,7 @@ export class Remotes {
 
   /** The unit fell asleep or woke: the schedule is looked at accordingly. */
   rested(): void {
-    this.#errands.arm();
+    this.#scheduled.arm();
   }
 
   /**
@@ -151,7 +151,7 @@ export class Remotes {
     });
     // A schedule that begins after `stop` would keep the process from ending.
     if (this.intake.reports.stopped) return;
-    this.#errands.start();
+    this.#scheduled.start();
     for (const record of untold) await this.intake.reports.tell(this.intake.progress(record));
     await Promise.all(unfinished.map((record) => this.#settle(record)));
   }
@@ -221,7 +221,7 @@ export class Remotes {
       await fail({ code, detail: (error as Error).message });
     } finally {
       this.#release(blank);
-      this.#errands.arm();
+      this.#scheduled.arm();
     }
   }
 
@@ -238,7 +238,7 @@ export class Remotes {
   }
 
   /** Carries out what a program has come to, by an id of its own: at most once, as any command. */
-  readonly #runErrand = ({ type, body, window }: Errand, id: string, due: number): void => {
+  readonly #runScheduled = ({ type, body, window }: ScheduledCommand, id: string, due: number): void => {
     const bytes = encodeBody(type as CommandBodyKind, body);
     const order: Order = {
       id,

@@ -1,10 +1,10 @@
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { TrustKeeper } from '../ports.ts';
-import type { Affair } from './affair.ts';
+import type { AgentCommand } from './agent-command.ts';
 
 /** Carries out commands of kind `Trust`. */
-export function trustAffair(keeper: TrustKeeper): Affair {
+export function trustCommand(keeper: TrustKeeper): AgentCommand {
   return async (body) => {
     const { add, revoke } = decodeBody('Trust', body);
     if ((add === undefined) === (revoke === undefined)) {

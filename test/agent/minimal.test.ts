@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/memory.ts';
 import { MinimalAgent } from '../../agent/minimal.ts';
 import type { SignatureVerifier } from '../../agent/ports.ts';
-import type { Affair } from '../../agent/remotes/affair.ts';
+import type { AgentCommand } from '../../agent/remotes/agent-command.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
@@ -20,8 +20,8 @@ interface Setting {
   readonly quality?: ClockQuality;
   readonly reason?: string;
   readonly ledger?: ReturnType<typeof disk>;
-  readonly affair?: () => void;
-  /** The affair takes until then. */
+  readonly command?: () => void;
+  /** The command takes until then. */
   readonly wait?: Promise<void>;
 }
 
@@ -41,7 +41,7 @@ function setUp({
   quality = 'ntp',
   reason = 'it crashed',
   ledger = disk(),
-  affair,
+  command,
   wait,
 }: Setting = {}) {
   const clock = new VirtualClock();
@@ -49,9 +49,9 @@ function setUp({
   const log = new MemoryLog();
   const ran: CommandKind[] = [];
   let ticks = 0;
-  const monitor: Affair = async () => {
+  const monitor: AgentCommand = async () => {
     ran.push('Monitor');
-    affair?.();
+    command?.();
     await wait;
   };
   const agent = new MinimalAgent(
@@ -63,7 +63,7 @@ function setUp({
       memory: new KeptMemory(),
       verifier: rightsTo(kinds),
       ledger,
-      affairs: new Map([['Monitor', monitor]]),
+      agentCommands: new Map([['Monitor', monitor]]),
       ticked: () => ticks++,
     },
     {
@@ -121,7 +121,7 @@ describe('a command', () => {
   test('is written down, with its counter, before it is carried out', async () => {
     const seen: unknown[] = [];
     const car: ReturnType<typeof setUp> = setUp({
-      affair: () => void seen.push(JSON.parse(JSON.stringify(car.ledger.data))),
+      command: () => void seen.push(JSON.parse(JSON.stringify(car.ledger.data))),
     });
     const command = commandOf(car.clock, 'Monitor', removal);
     await car.give(signed(command));
@@ -224,7 +224,7 @@ describe('a command', () => {
 
   test('that fails says why', async () => {
     const failing = setUp({
-      affair: () => {
+      command: () => {
         throw new VigieError('command.forbidden', 'the last key stays');
       },
     });

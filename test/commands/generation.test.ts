@@ -38,7 +38,7 @@ function open(unwritten: Unwritten = {}): Promise<Configurations> {
 async function sent(level: string): Promise<void> {
   const before = await open();
   await before.choose();
-  await before.affair(order(text(level)), clock.now());
+  await before.agentCommand(order(text(level)), clock.now());
   await clock.settle(5_000, 1_000);
   await before.changed;
   before.close();
@@ -86,7 +86,7 @@ test('the broker that is reached with the one before proves nothing of the one t
   const before = await open();
   await before.choose();
   // The command waited at the broker: it is there before the first acknowledgement.
-  await before.affair(order(text('warn')), clock.now());
+  await before.agentCommand(order(text('warn')), clock.now());
   await before.reached();
   expect(before.trying).toBe(false);
   await clock.settle(5_000, 1_000);
@@ -106,7 +106,7 @@ test('the time of one on trial is not that of another that is sent meanwhile', a
   const trying = await open();
   await trying.choose();
   await clock.settle(TRIAL - 1_000, TRIAL / 4);
-  await trying.affair(order(text('error')), clock.now());
+  await trying.agentCommand(order(text('error')), clock.now());
   await clock.settle(5_000, 1_000);
   await trying.changed;
   trying.close();
@@ -129,7 +129,7 @@ test('on a disk that refuses, the last good one is back all the same', async () 
   expect((await back.choose()).configuration.log.level).toBe('info');
   expect(back.told.state).toBe('returned');
   rmdirSync(join(folder, 'records', 'configuration.json.next'));
-  await back.affair(order(text('error')), clock.now());
+  await back.agentCommand(order(text('error')), clock.now());
   expect(process).toEqual({});
   expect((await (await open(process)).choose()).configuration.log.level).toBe('error');
 });
@@ -177,7 +177,7 @@ test('one with faults is refused with all of them and changes nothing', async ()
     [text('warn').replace('./records', '/elsewhere'), /vin and data stay/],
     [text('warn').replace('profile: bench', 'profile: nobody-has-this'), /nobody-has-this/],
   ] as const) {
-    await expect(agent.affair(order(wrong), 0)).rejects.toMatchObject({
+    await expect(agent.agentCommand(order(wrong), 0)).rejects.toMatchObject({
       code: 'configuration.wrong',
       message: expect.stringMatching(why),
     });
@@ -190,7 +190,7 @@ test('the same command again, after a power cut, does nothing more', async () =>
   await sent('warn');
   const trying = await open();
   await trying.choose();
-  await trying.affair(order(text('warn')), 0);
+  await trying.agentCommand(order(text('warn')), 0);
   expect(trying.told.generation).toBe(1);
   expect(existsSync(join(folder, 'records', 'configuration', '2.yaml'))).toBe(false);
 });
@@ -258,7 +258,7 @@ test('the last one that was good comes before one that lacks what the broker wan
 test('one that is sent and names a file that is not there is refused', async () => {
   const running = await open();
   await running.choose();
-  await expect(running.affair(order(wanting('gone.pem')), clock.now())).rejects.toMatchObject({
+  await expect(running.agentCommand(order(wanting('gone.pem')), clock.now())).rejects.toMatchObject({
     code: 'configuration.wrong',
     message: expect.stringContaining('gone.pem cannot be read'),
   });

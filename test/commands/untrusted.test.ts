@@ -124,7 +124,7 @@ test.each([
 });
 
 const watching: CarService = {
-  affairs: new Map(),
+  agentCommands: new Map(),
   overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
   helloEvery: 60_000,
   store: ({ outbox }) => outbox,
@@ -181,7 +181,7 @@ test('a configuration is run without its keys, but one that is sent must have th
   for (const trust of ['damaged.json', 'missing.json']) {
     const sent = encodeBody('Configuration', { configuration: text(trust) });
     const message = expect.stringContaining(trust);
-    await expect(configurations.affair(sent, 0)).rejects.toMatchObject({ code: 'configuration.wrong', message });
+    await expect(configurations.agentCommand(sent, 0)).rejects.toMatchObject({ code: 'configuration.wrong', message });
   }
   expect(configurations.told).toEqual({ generation: 0, state: 'local' });
   configurations.close();

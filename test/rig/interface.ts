@@ -153,7 +153,7 @@ export class InterfaceBench {
 
   #service(): CarService {
     return {
-      affairs: new Map(),
+      agentCommands: new Map(),
       overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
       helloEvery: 3_600_000,
       store: ({ outbox }) => this.disk.guard(outbox),

@@ -1,5 +1,5 @@
 /** A CAN bus behind a serial adapter that speaks the Lawicel ASCII protocol. */
-import { KeptLine } from '../../../agent/line-keeper.ts';
+
 import type {
   Clock,
   FrameBatch,
@@ -10,6 +10,7 @@ import type {
   OutgoingFrame,
   SourceHealth,
 } from '../../../agent/ports.ts';
+import { ReconnectingLine } from '../../../agent/reconnecting-line.ts';
 import type { Rest } from '../../../agent/rest.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { checkRates, type Dialect, type Rates, rateCommands } from './bit-rates.ts';
@@ -53,7 +54,7 @@ const ERRORS = 0b1010_0100;
 export class SlcanBus implements FrameSource, FrameSender {
   readonly buses: readonly string[];
   readonly #options: SlcanOptions;
-  readonly #kept: KeptLine;
+  readonly #kept: ReconnectingLine;
   readonly #frame = emptyFrame();
   #talk: Conversation;
   #splitter: LineSplitter;
@@ -70,7 +71,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     this.#options = options;
     this.buses = [options.bus];
     const { open, clock, log, name, random = Math.random } = options;
-    this.#kept = new KeptLine(
+    this.#kept = new ReconnectingLine(
       { open, clock, random, log, name },
       {
         opened: () => this.#opened(),

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ActionRecord, Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
-import { unite, use } from '../../../agent/remotes/window.ts';
+import { unite, use } from '../../../agent/remotes/replay-window.ts';
 import { carOf, commandOf, disk, signed } from './rig.ts';
 
 const record = (id: string, status: ActionRecord['status']): ActionRecord => ({

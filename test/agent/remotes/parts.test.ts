@@ -4,10 +4,10 @@ import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
 import type { End } from '../../../agent/remotes/diagnosis.ts';
-import { Errands, type ErrandsParts } from '../../../agent/remotes/errands.ts';
 import { type Circumstances, holds, refuses } from '../../../agent/remotes/interlocks.ts';
 import { preconditioning } from '../../../agent/remotes/preconditioning.ts';
 import { Programs } from '../../../agent/remotes/programs.ts';
+import { ScheduledCommands, type ScheduledCommandsParts } from '../../../agent/remotes/scheduled-commands.ts';
 import { type Period, type Thefts, Tracking } from '../../../agent/remotes/tracking.ts';
 import { Schedule } from '../../../agent/schedule.ts';
 import { Status } from '../../../agent/status.ts';
@@ -91,7 +91,7 @@ describe('the period in which a stolen car is followed', () => {
 });
 
 describe('errands', () => {
-  function set(parts: Partial<ErrandsParts> = {}) {
+  function set(parts: Partial<ScheduledCommandsParts> = {}) {
     const clock = new VirtualClock(T);
     const log = new MemoryLog();
     const schedule = new Schedule();
@@ -100,7 +100,7 @@ describe('errands', () => {
     const programs = new Programs({ schedule, writer, status, zone: 'UTC', now: () => clock.now() });
     const done: string[] = [];
     const alarms: { at: number; due: () => void; cancelled: boolean }[] = [];
-    const errands = new Errands({
+    const errands = new ScheduledCommands({
       ...{ schedule, programs, clock, log, timeKnown: () => true },
       tracking: new Tracking({ current: undefined, declare: () => undefined }, undefined),
       carryOut: ({ type }, id, due) => done.push(`${type} ${id.split('@')[0]} ${(due - T) / 1000}`),
@@ -375,7 +375,7 @@ describe('programs', () => {
     shown.splice(0);
     programs.preconditioning([{ slot: 2, actionsType: 'Delete' }]).apply(T);
     programs.charging([]).apply(T);
-    expect(programs.errand({ key: 'charge/next', due: T, skipped: 0, last: true }, T)?.type).toBe(
+    expect(programs.scheduled({ key: 'charge/next', due: T, skipped: 0, last: true }, T)?.type).toBe(
       'ElectricBatteryChargingRequest',
     );
     expect(shown.filter((line) => line.endsWith(' -'))).toEqual(['programs -', 'programs -', 'nextDelayedTime -']);
@@ -463,11 +463,11 @@ describe('programs', () => {
     to(T + HOUR);
     expect(programs.delayed('PT10H').refusal?.()).toBeUndefined();
     const charge = { due: T, skipped: 0, last: false };
-    expect(programs.errand({ ...charge, key: 'charge/1' }, T)?.body).toEqual({ immediate: true });
-    expect(programs.errand({ ...charge, key: 'charge/1/end' }, T)?.body).toEqual({ immediate: false });
-    expect(programs.errand({ ...charge, key: 'tracking' }, T)).toBeUndefined();
+    expect(programs.scheduled({ ...charge, key: 'charge/1' }, T)?.body).toEqual({ immediate: true });
+    expect(programs.scheduled({ ...charge, key: 'charge/1/end' }, T)?.body).toEqual({ immediate: false });
+    expect(programs.scheduled({ ...charge, key: 'tracking' }, T)).toBeUndefined();
     expect(programs.state()).toHaveProperty('delayed');
-    programs.errand({ ...charge, key: 'charge/next' }, T);
+    programs.scheduled({ ...charge, key: 'charge/next' }, T);
     expect(programs.state()).not.toHaveProperty('delayed');
   });
 
@@ -475,9 +475,9 @@ describe('programs', () => {
     const { programs } = set({ preconditioning: [kept, { ...kept, slot: 3 }], charging: [] });
     const enabled = () =>
       (programs.state() as { preconditioning: (typeof kept)[] }).preconditioning.map((program) => program.enabled);
-    programs.errand({ key: 'precondition/2', due: T, skipped: 0, last: false }, T);
+    programs.scheduled({ key: 'precondition/2', due: T, skipped: 0, last: false }, T);
     expect(enabled()).toEqual([true, true]);
-    programs.errand({ key: 'precondition/2', due: T, skipped: 0, last: true }, T);
+    programs.scheduled({ key: 'precondition/2', due: T, skipped: 0, last: true }, T);
     expect(enabled()).toEqual([false, true]);
   });
 });

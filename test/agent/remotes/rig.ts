@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
 import type { Publisher, SignatureVerifier } from '../../../agent/ports.ts';
-import type { Affair } from '../../../agent/remotes/affair.ts';
+import type { AgentCommand } from '../../../agent/remotes/agent-command.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
 import { remoteKinds } from '../../../agent/remotes/kinds.ts';
 import { emptyLedger, Ledger, type LedgerData, type LedgerDocument } from '../../../agent/remotes/ledger.ts';
@@ -150,7 +150,7 @@ export interface Setting {
   readonly theft?: Theft;
   readonly waker?: (at: number) => void;
   readonly verifier?: SignatureVerifier;
-  readonly affairs?: ReadonlyMap<CommandKind, Affair>;
+  readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
 }
 
 export function carOf(setting: Setting = {}) {
@@ -215,7 +215,7 @@ export function carOf(setting: Setting = {}) {
       },
     },
     verifier: setting.verifier ?? verifierOf(setting.without),
-    ...(setting.affairs === undefined ? {} : { affairs: setting.affairs }),
+    ...(setting.agentCommands === undefined ? {} : { agentCommands: setting.agentCommands }),
     ledger: new Ledger(document),
     status,
     confirmations: new Confirmations(status, clock),

@@ -1,4 +1,4 @@
-/** What the core knows of earlier: how it is written down at every commit, and taken up after the next start. */
+/** The state of the core on disk: what has changed is written at every commit, and read after the next start. */
 import { statusObjects } from '../protocol/slots.ts';
 import type { Log, Memory } from './ports.ts';
 import { PARTS, type Recorder } from './recorders/recorder.ts';
@@ -11,7 +11,7 @@ const STATUS = 'status/';
 /** Key of an object of Status; each is kept by itself, so that a commit writes those that changed. */
 const keyOf = (path: string): string => STATUS + path;
 
-export class Recollection implements StatusObserver {
+export class Snapshot implements StatusObserver {
   readonly #status: Status;
   readonly #records: Records;
   readonly #recorders: readonly Recorder[];

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CounterWindow, REMEMBERED, unite, use } from '../../../agent/remotes/window.ts';
+import { REMEMBERED, type ReplayWindow, unite, use } from '../../../agent/remotes/replay-window.ts';
 
 describe('counter window', () => {
   /** As it comes back from a disk. */
-  const kept = (window: CounterWindow): CounterWindow => JSON.parse(JSON.stringify(window)) as CounterWindow;
-  const windowOf = (counters: readonly number[], window?: CounterWindow): CounterWindow | undefined =>
+  const kept = (window: ReplayWindow): ReplayWindow => JSON.parse(JSON.stringify(window)) as ReplayWindow;
+  const windowOf = (counters: readonly number[], window?: ReplayWindow): ReplayWindow | undefined =>
     counters.reduce((before, counter) => use(before, counter) ?? before, window);
 
   // Some close together and some far apart, as counters are that begin with the time in ms.
@@ -14,7 +14,7 @@ describe('counter window', () => {
   test('a counter is accepted once, in any order, as long as it is remembered which were used', () => {
     fc.assert(
       fc.property(fc.array(counter, { maxLength: 200 }), (counters) => {
-        let window: CounterWindow | undefined;
+        let window: ReplayWindow | undefined;
         const used = new Set<number>();
         for (const next of counters) {
           const after = use(window, next);
@@ -29,7 +29,7 @@ describe('counter window', () => {
   test('only the highest used counters are remembered; none below them is accepted', () => {
     const step = 1_000;
     const all = Array.from({ length: REMEMBERED + 10 }, (_, n) => n * step);
-    const window = windowOf(all) as CounterWindow;
+    const window = windowOf(all) as ReplayWindow;
     // The ten lowest are forgotten: neither they nor what lies between them may be accepted.
     const below = [0, 1, 9 * step - 1, 9 * step];
     expect(below.map((one) => use(window, one))).toEqual(below.map(() => undefined));
@@ -52,8 +52,8 @@ describe('counter window', () => {
         for (let n = 0; n <= 120; n++) expect(use(both, n * step) === undefined).toBe(used.has(n * step));
       }),
     );
-    const forgotten = windowOf(Array.from({ length: REMEMBERED + 1 }, (_, n) => n)) as CounterWindow;
-    const other = windowOf([0, 100_000]) as CounterWindow;
+    const forgotten = windowOf(Array.from({ length: REMEMBERED + 1 }, (_, n) => n)) as ReplayWindow;
+    const other = windowOf([0, 100_000]) as ReplayWindow;
     for (const both of [unite(forgotten, other), unite(other, forgotten)]) {
       expect([0, 1, 50, 100_000, 5_000].map((one) => use(both, one) !== undefined)).toEqual([
         false,
@@ -71,7 +71,7 @@ describe('counter window', () => {
   });
 
   test('a leap of any size forgets nothing', () => {
-    const window = use({ highest: 1, earlier: [1], floor: -1 }, Number.MAX_SAFE_INTEGER) as CounterWindow;
+    const window = use({ highest: 1, earlier: [1], floor: -1 }, Number.MAX_SAFE_INTEGER) as ReplayWindow;
     expect(window).toMatchObject({ highest: Number.MAX_SAFE_INTEGER, floor: -1 });
     expect([0, 1, 2].map((one) => use(window, one) !== undefined)).toEqual([false, false, true]);
   });

@@ -6,7 +6,7 @@ import type { Log, Memory, Publisher } from './ports.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
 import { type RemoteOrder, Requests, type Signer } from './remotes/requests.ts';
 
-export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
+export interface DownlinkParts extends Omit<RemotesOptions, 'memory'> {
   readonly memory: Memory;
   /** The unit's own key. */
   readonly signer?: Signer | undefined;
@@ -18,15 +18,15 @@ export interface InboxParts extends Omit<RemotesOptions, 'memory'> {
   readonly watched: (until: number) => void;
 }
 
-/** What comes to the car: commands from the broker, and those that are asked for at its own interface. */
-export class Inbox {
+/** Messages to the car: commands from the broker and from its own HTTP interface. */
+export class Downlink {
   readonly requests: Requests;
   readonly #vin: string;
   readonly #log: Log;
   readonly #remotes: Remotes;
-  readonly #watched: InboxParts['watched'];
+  readonly #watched: DownlinkParts['watched'];
 
-  constructor(parts: InboxParts) {
+  constructor(parts: DownlinkParts) {
     const { vin, log, publisher, reported } = parts;
     this.#vin = vin;
     this.#log = log;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
-import { Audience } from '../../agent/audience.ts';
 import type { OutgoingMessage } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { WatchLease } from '../../agent/watch-lease.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { SourceMapping } from '../../protocol/profile.ts';
 import type { Message } from '../../protocol/schema/message.ts';
@@ -131,7 +131,7 @@ describe('who watches', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
         const clock = new VirtualClock(NOW);
-        const audience = new Audience(clock);
+        const audience = new WatchLease(clock);
         let end = Number.NEGATIVE_INFINITY;
         for (const { until, pass } of steps) {
           audience.watch(clock.now() + until);
@@ -147,7 +147,7 @@ describe('who watches', () => {
 
   test('a clock that steps does not matter once it was said', () => {
     const clock = new VirtualClock(NOW);
-    const audience = new Audience(clock);
+    const audience = new WatchLease(clock);
     audience.watch(NOW + MINUTE);
     clock.step(-86_400_000);
     clock.advance(MINUTE - 1);

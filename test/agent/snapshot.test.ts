@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { Recollection } from '../../agent/recollection.ts';
 import type { Recorder } from '../../agent/recorders/recorder.ts';
 import { Records } from '../../agent/records.ts';
+import { Snapshot } from '../../agent/snapshot.ts';
 import { Status } from '../../agent/status.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
@@ -39,7 +39,7 @@ function start(memory: KeptMemory) {
   const store = new KeptRecords();
   const records = new Records(publisher, store, log);
   const counter = new Counter();
-  const recollection = new Recollection(status, records, [counter], log);
+  const recollection = new Snapshot(status, records, [counter], log);
   recollection.recall(memory);
   memory.keep(() => recollection.states());
   status.observe(counter);

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type TrustChanges, TrustStore } from '../../../adapters/keys/index.ts';
 import { keyIdOf } from '../../../adapters/keys/trust-file.ts';
 import type { Document } from '../../../agent/ports.ts';
-import type { Affair } from '../../../agent/remotes/affair.ts';
-import { trustAffair } from '../../../agent/remotes/trust.ts';
+import type { AgentCommand } from '../../../agent/remotes/agent-command.ts';
+import { trustCommand } from '../../../agent/remotes/trust.ts';
 import { type CommandBodyKind, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import type { CommandKind } from '../../../protocol/schema/remote.ts';
@@ -31,15 +31,15 @@ function changesOf(): Document<TrustChanges> {
 }
 
 /** A car that trusts one root key, as it was flashed. */
-async function carWith(root: Signer, more: Readonly<Record<string, Affair>> = {}) {
+async function carWith(root: Signer, more: Readonly<Record<string, AgentCommand>> = {}) {
   const clock = new VirtualClock();
   const trust = TrustStore.without(clock, { changes: changesOf() });
   await trust.add({ name: 'root', publicKey: root.der, kinds: root.kinds });
-  const affairs = new Map<CommandKind, Affair>([
-    ['Trust', trustAffair(trust)],
-    ...(Object.entries(more) as [CommandKind, Affair][]),
+  const agentCommands = new Map<CommandKind, AgentCommand>([
+    ['Trust', trustCommand(trust)],
+    ...(Object.entries(more) as [CommandKind, AgentCommand][]),
   ]);
-  const car = carOf({ clock, verifier: trust, affairs });
+  const car = carOf({ clock, verifier: trust, agentCommands });
   const order = async (by: Signer, kind: CommandBodyKind, body: object): Promise<string[]> => {
     const from = car.reports.length;
     const command = encodeCommand(commandOf(clock, kind, body));
@@ -83,7 +83,7 @@ test('a kind that nobody takes is refused', async () => {
   expect(await order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['WrongCommand']);
 });
 
-test('an affair that fails by a defect is a command that failed', async () => {
+test('an command that fails by a defect is a command that failed', async () => {
   const root = signerOf(['Trust', 'Monitor']);
   const { order } = await carWith(root, {
     Monitor: async () => {
@@ -96,7 +96,7 @@ test('an affair that fails by a defect is a command that failed', async () => {
 test('it is written down, with its counter, before it is carried out; a cut after that is told, and nothing is done twice', async () => {
   const root = signerOf(['Monitor']);
   const seen: string[] = [];
-  const more: Readonly<Record<string, Affair>> = {
+  const more: Readonly<Record<string, AgentCommand>> = {
     Monitor: async () => void seen.push(JSON.stringify(car.document.data)),
   };
   const car: Awaited<ReturnType<typeof carWith>> = await carWith(root, more);

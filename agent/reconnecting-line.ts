@@ -2,11 +2,12 @@
  * Keeps a line open: opens it, and again when it ended or fell silent, with growing waits. What is spoken over the line
  * is its user's business.
  */
+
 import { VigieError } from '../protocol/errors.ts';
 import { Backoff } from './backoff.ts';
 import type { Clock, Line, Log, OpenLine, SourceHealth } from './ports.ts';
 
-export interface KeptLineOptions {
+export interface ReconnectingLineOptions {
   readonly open: OpenLine;
   readonly clock: Clock;
   /** Numbers from 0 (included) to 1 (excluded). */
@@ -21,7 +22,7 @@ export interface KeptLineOptions {
   readonly name?: string;
 }
 
-export interface KeptLineEvents {
+export interface ReconnectingLineEvents {
   /** The line is open; nothing of it has been delivered yet. A failure to write here is the line's end. */
   opened(): Promise<void> | void;
   /** The bytes may be kept. */
@@ -50,9 +51,9 @@ interface Attempt {
 }
 
 /** Waits between attempts as {@link Backoff} has them. Nothing is thrown at its user but refused writes. */
-export class KeptLine {
-  readonly #options: KeptLineOptions;
-  readonly #events: KeptLineEvents;
+export class ReconnectingLine {
+  readonly #options: ReconnectingLineOptions;
+  readonly #events: ReconnectingLineEvents;
   #attempt: Attempt | undefined;
   #silence = Number.POSITIVE_INFINITY;
   readonly #backoff: Backoff;
@@ -66,7 +67,7 @@ export class KeptLine {
   #cancelWait: () => void = () => undefined;
   #cancelWatch: () => void = () => undefined;
 
-  constructor(options: KeptLineOptions, events: KeptLineEvents) {
+  constructor(options: ReconnectingLineOptions, events: ReconnectingLineEvents) {
     const { first = 500, longest = 30_000, random } = options;
     this.#options = options;
     this.#events = events;

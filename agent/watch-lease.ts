@@ -1,11 +1,11 @@
 import { LONGEST_WATCH } from '../protocol/watch.ts';
 import type { Clock } from './ports.ts';
 
-/** What is gathered waits no longer than this while somebody watches, ms: the eye sees a car move. */
+/** Longest age of a batch while somebody watches, ms: the eye sees a car move. */
 const PROMPT = 2_000;
 
-/** Whether somebody watches the car: then what is gathered to save bytes is told at once. */
-export class Audience {
+/** A viewer of the live data holds a lease; while it lasts, batches that save bytes are published early. */
+export class WatchLease {
   readonly #clock: Clock;
   /** Monotonic ms: a clock that steps neither ends it nor makes it last. */
   #end = Number.NEGATIVE_INFINITY;

@@ -1,5 +1,5 @@
 /** Which counters of a key were used: the highest {@link REMEMBERED} of them. */
-export interface CounterWindow {
+export interface ReplayWindow {
   readonly highest: number;
   /** Used counters below the highest one, highest first: the distance of each to the one before. */
   readonly earlier: readonly number[];
@@ -17,7 +17,7 @@ interface Counters {
 }
 
 /** The window after `counter` was used, or undefined when it was used before or is too old to tell. */
-export function use(window: CounterWindow | undefined, counter: number): CounterWindow | undefined {
+export function use(window: ReplayWindow | undefined, counter: number): ReplayWindow | undefined {
   if (!Number.isSafeInteger(counter) || counter < 0) return undefined;
   const { used, floor } = open(window);
   if (counter <= floor || used.includes(counter)) return undefined;
@@ -25,12 +25,12 @@ export function use(window: CounterWindow | undefined, counter: number): Counter
 }
 
 /** What was used by either of two windows of one key. */
-export function unite(a: CounterWindow | undefined, b: CounterWindow): CounterWindow {
+export function unite(a: ReplayWindow | undefined, b: ReplayWindow): ReplayWindow {
   const [one, other] = [open(a), open(b)];
   return seal({ used: [...new Set([...one.used, ...other.used])], floor: Math.max(one.floor, other.floor) });
 }
 
-function open(window: CounterWindow | undefined): Counters {
+function open(window: ReplayWindow | undefined): Counters {
   if (window === undefined) return { used: [], floor: -1 };
   const used = [window.highest];
   let last = window.highest;
@@ -42,7 +42,7 @@ function open(window: CounterWindow | undefined): Counters {
 }
 
 /** In any order; what is too much is forgotten, the lowest first. */
-function seal(counters: Counters): CounterWindow {
+function seal(counters: Counters): ReplayWindow {
   const used = [...counters.used].sort((a, b) => b - a);
   const floor = Math.max(counters.floor, ...used.splice(REMEMBERED));
   const highest = used[0] as number;

@@ -5,12 +5,12 @@ import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
  * what it changed is on disk; throws a VigieError that says why it was not done. May be called again for one command
  * after a power cut: what was done already is done with.
  */
-export type Affair = (body: Uint8Array, at: number) => Promise<void>;
+export type AgentCommand = (body: Uint8Array, at: number) => Promise<void>;
 
 /** Faults of what the command brought: whoever sends it again has to change it first. */
 const brought: readonly ErrorCode[] = ['input.malformed', 'input.unknown', 'configuration.wrong'];
 
-/** The code that a command fails with whose affair threw `error`. */
+/** The code that a command fails with whose command threw `error`. */
 export function failureOf(error: unknown): ErrorCode {
   if (!(error instanceof VigieError)) return 'internal';
   return brought.includes(error.code) ? 'command.malformed' : error.code;

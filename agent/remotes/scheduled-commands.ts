@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../ports.ts';
 import type { Occurrence, Schedule } from '../schedule.ts';
-import type { Errand, Programs } from './programs.ts';
+import type { Programs, ScheduledCommand } from './programs.ts';
 import type { Tracking } from './tracking.ts';
 
 /** The schedule is looked at this often at least, ms: the clock may have stepped. */
@@ -11,7 +11,7 @@ const SLEEPING_LOOK = 600_000;
 /** Wakes a process that sleeps; `due` may come late or twice. The result cancels it. */
 export type Waker = (at: number, due: () => void) => () => void;
 
-export interface ErrandsParts {
+export interface ScheduledCommandsParts {
   readonly schedule: Schedule;
   readonly programs: Programs;
   readonly tracking: Tracking;
@@ -21,19 +21,19 @@ export interface ErrandsParts {
   /** While it is not, nothing is due: what was missed meanwhile is found afterwards. */
   readonly timeKnown: () => boolean;
   /** Carries out what is due; `id` is that of the occurrence, always the same. `due` is its moment, UTC ms. */
-  readonly carryOut: (errand: Errand, id: string, due: number) => void;
+  readonly carryOut: (command: ScheduledCommand, id: string, due: number) => void;
   /** The unit sleeps; default: never. */
   readonly asleep?: () => boolean;
 }
 
 /** Looks at the schedule when something is due, and now and then. */
-export class Errands {
-  readonly #parts: ErrandsParts;
+export class ScheduledCommands {
+  readonly #parts: ScheduledCommandsParts;
   #started = false;
   #cancel: () => void = () => undefined;
   #cancelWaker: () => void = () => undefined;
 
-  constructor(parts: ErrandsParts) {
+  constructor(parts: ScheduledCommandsParts) {
     this.#parts = parts;
   }
 
@@ -76,9 +76,9 @@ export class Errands {
   #due(occurrence: Occurrence, now: number): void {
     const { programs, log, carryOut } = this.#parts;
     const { key, due, skipped } = occurrence;
-    const errand = programs.errand(occurrence, now);
-    if (errand === undefined) return;
+    const command = programs.scheduled(occurrence, now);
+    if (command === undefined) return;
     if (skipped > 0) log.warn('a program was missed', { key, times: skipped });
-    carryOut(errand, `${key}@${due}`, due);
+    carryOut(command, `${key}@${due}`, due);
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeptLine } from '../../agent/line-keeper.ts';
 import type { LineEvents } from '../../agent/ports.ts';
+import { ReconnectingLine } from '../../agent/reconnecting-line.ts';
 import { Cable } from '../adapters/lines/cable.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -10,7 +10,7 @@ function kept(options: { random?: () => number; opened?: () => Promise<void> | v
   const clock = new VirtualClock();
   const cable = new Cable();
   const events: string[] = [];
-  const line = new KeptLine(
+  const line = new ReconnectingLine(
     { open: cable.open, clock, random: options.random ?? (() => 1) },
     {
       opened: () => {
@@ -54,7 +54,7 @@ describe('a kept line', () => {
     const cable = new Cable();
     const log = new MemoryLog();
     const nothing = { opened: () => undefined, data: () => undefined, ended: () => undefined };
-    const line = new KeptLine({ open: cable.open, clock, random: () => 1, log, name: '/dev/ttyACM0' }, nothing);
+    const line = new ReconnectingLine({ open: cable.open, clock, random: () => 1, log, name: '/dev/ttyACM0' }, nothing);
     cable.refusal = 'absent';
     line.start();
     await clock.settle(60_000, 100);
@@ -154,7 +154,7 @@ describe('a kept line', () => {
         let current: LineEvents | undefined;
         let live = 0;
         let open = false;
-        const line = new KeptLine(
+        const line = new ReconnectingLine(
           {
             clock,
             random: () => 0.5,

@@ -1,0 +1,40 @@
+import type { Clock } from './ports.ts';
+
+/** Longest delay of a checkpoint, ms; shorter than the time until a group is committed. */
+const SPARED = 50;
+
+/** Messages made since the start: states of commands, and all others. */
+export interface MessageCounts {
+  readonly remote: number;
+  readonly other: number;
+}
+
+/**
+ * Decides which commits contain a checkpoint of the recorders. A commit that has states of commands and no other message
+ * repeats the checkpoint before it, which is consistent: the answer to a command need not wait for the recorders. The
+ * next group contains their checkpoint.
+ */
+export class CheckpointPolicy {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** Messages at the last checkpoint. */
+  #asked: MessageCounts = { remote: 0, other: 0 };
+  /** When the oldest delayed checkpoint was due, monotonic ms. */
+  #owed: number | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Whether this commit has no checkpoint of the recorders; then another commit must follow soon. */
+  spared(made: MessageCounts): boolean {
+    const now = this.#clock.monotonic();
+    const commandsAlone = made.other === this.#asked.other && made.remote > this.#asked.remote;
+    if (commandsAlone && now - (this.#owed ?? now) < SPARED) {
+      this.#owed ??= now;
+      return true;
+    }
+    this.#asked = { ...made };
+    this.#owed = undefined;
+    return false;
+  }
+}
