@@ -52,7 +52,7 @@ export interface CommandIntakeParts {
   readonly validity: number;
   /** Commands that are verified in a second; default: {@link RATE}. */
   readonly rate?: number;
-  /** Commands that are the agent's own agentCommand, by kind. */
+  /** Commands that concern the agent itself, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand> | undefined;
   /** Why nothing is done to the car, or what does it. */
   readonly car: string | CarCommands;
