@@ -123,7 +123,8 @@ async function decode(logs: string[], options: Options): Promise<void> {
       decoded += printed;
       if (printed === 0) {
         const frame = counted(frames, 'frame');
-        const absent = filters.length === 0 ? 'is in the DBC' : `is left by ${filters.join(', ')} and in the DBC`;
+        const left = filters.length === 0 ? [] : [`is left by ${filters.join(', ')}`];
+        const absent = [...left, ...(raw === true ? [] : ['is in the DBC'])].join(' and ');
         const why = frames === 0 ? 'the log has no frame' : `none of its ${frame} ${absent}`;
         process.stderr.write(`vigie: ${path}: ${why}\n`);
       }

@@ -7,7 +7,7 @@ import { chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from
 import { CsvExport } from './inspect/csv.ts';
 import { FileLines } from './inspect/file-lines.ts';
 import { readLog } from './inspect/read-log.ts';
-import { reportLines } from './inspect/report.ts';
+import { comparisonLines, reportLines } from './inspect/report.ts';
 import { COLUMNS_HELP } from './log-summary.ts';
 import { formatOf, Lines } from './output.ts';
 
@@ -16,6 +16,7 @@ const NOTHING = 1;
 
 interface Options extends FilterOptions {
   readonly dbc?: string[];
+  readonly compare?: string[];
   readonly stats?: boolean;
   readonly suggest?: string;
   readonly csv?: string;
@@ -40,8 +41,12 @@ MESSAGE.Signal [unit]. A row is written when a value changes; the other columns 
 spreadsheets and pandas (read_csv) need no filling. With --suggest, a first profile instead: lines for the paths of \
 Status whose signals are known by name, unit, labels and values, each with its reason.
 
-Programs get NDJSON: {kind: "bus", …}, {kind: "identifier", …}, {kind: "database", …}, {kind: "signal", …}; \
-docs/inspect.md describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
+With --compare, the differences from other recordings in the place of the table: bits that never change and are others \
+in each recording, bits that change in one only, identifiers that only one has. What a switch does comes before what \
+measured values, counters and checksums do: record a door shut and a door open, and its bit is among the first.
+
+Programs get NDJSON: {kind: "bus", …}, {kind: "identifier", …}, {kind: "database", …}, {kind: "signal", …}, \
+{kind: "difference", …}; docs/inspect.md describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
 (${packings.join(', ')}).
 
 Exit status 0, 1 when there is no frame to show or more than one in a hundred frames of a log was left out, 2 for files \
@@ -52,6 +57,7 @@ that cannot be read.`,
       '--dbc <file...>',
       'network descriptions; several are ranked, and the first that has an identifier names it',
     )
+    .option('--compare <log...>', 'show the differences from these logs, e.g. of the same car with a door open')
     .option('--stats', 'minimum, maximum, different values, first, last and count of each signal')
     .option('--csv <file>', 'signals over time as CSV; - writes it to standard output in the place of all else')
     .option('--suggest <file>', 'write a first profile for the signals of --dbc; works without a log too')
@@ -67,6 +73,7 @@ Examples:
   vigie inspect drive.log --dbc car.dbc --stats --signals Speed,Door --from 60 --to 120
   vigie inspect drive.log --dbc car.dbc --signals Speed --csv speed.csv
   vigie inspect drive.log --changes --ids 300-3FF
+  vigie inspect door-shut.log --compare door-open.log --dbc car.dbc
   candump -L can0 | vigie inspect - --format text
   vigie inspect drive.log --dbc car.dbc --suggest my-car.yaml
   vigie inspect drive.log | grep '"kind":"identifier"' > identifiers.ndjson`,
@@ -99,7 +106,12 @@ async function inspect(logs: string[], options: Options): Promise<void> {
     if (written === undefined) process.exitCode = NOTHING;
     return;
   }
-  if (options.csv !== '-') {
+  if (options.compare !== undefined) {
+    const other = new Traffic();
+    for (const path of options.compare) await readLog(path, { columns: options.columns, filter, lines }, [other]);
+    const differences = comparisonLines(traffic, other, databases, formatOf(options.format), widthOf(process.stdout));
+    for (const line of differences) lines.line(line);
+  } else if (options.csv !== '-') {
     const report = { traffic, databases, signals: observer?.statistics, onlyChanged: options.changes === true };
     for (const line of reportLines(report, formatOf(options.format), widthOf(process.stdout))) lines.line(line);
   }
@@ -111,7 +123,10 @@ async function inspect(logs: string[], options: Options): Promise<void> {
   }
 }
 
-function checkUse(logs: readonly string[], { dbc, stats, csv, suggest, format }: Options): void {
+function checkUse(logs: readonly string[], { dbc, compare, stats, csv, suggest, format }: Options): void {
+  if (compare !== undefined && (stats === true || csv !== undefined || suggest !== undefined)) {
+    throw new VigieError('usage.wrong', '--compare shows differences only, without --stats, --csv and --suggest');
+  }
   if (suggest !== undefined && dbc === undefined) {
     throw new VigieError('usage.wrong', '--suggest needs --dbc FILE to know the signals');
   }

@@ -1,9 +1,10 @@
 /** What was found, as lines of NDJSON for programs or tables for people. */
 import { MessageFinder } from '../../adapters/can/dbc/index.ts';
-import { rankCoverage, type SignalStatistics, type Traffic } from '../../adapters/can/inspect/index.ts';
+import { compareTraffic, rankCoverage, type SignalStatistics, type Traffic } from '../../adapters/can/inspect/index.ts';
 import type { Format } from '../output.ts';
 import type { BoundDatabase } from '../vehicle.ts';
 import { coverageText, databaseLineOf } from './coverage-lines.ts';
+import { differenceLinesOf, differenceText } from './difference-lines.ts';
 import type { IdentifierLine } from './schema.ts';
 import { signalLineOf, signalText } from './signal-lines.ts';
 import { busLineOf, identifierLineOf, trafficText } from './traffic-lines.ts';
@@ -35,6 +36,23 @@ export function reportLines(report: Report, format: Format, width: number): stri
     values === undefined ? [] : signalText(values, width),
   ];
   return parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : ['', ...part]));
+}
+
+/** @param width characters that a line for people may have */
+export function comparisonLines(
+  first: Traffic,
+  second: Traffic,
+  databases: readonly BoundDatabase[],
+  format: Format,
+  width: number,
+): string[] {
+  const begin = { first: beginOf(first), second: beginOf(second) };
+  const lines = differenceLinesOf(compareTraffic(first, second), databases, begin);
+  return format === 'ndjson' ? lines.map((line) => JSON.stringify(line)) : differenceText(lines, width);
+}
+
+function beginOf({ buses }: Traffic): number {
+  return Math.min(...buses.map(({ first }) => first));
 }
 
 function identifiersOf(traffic: Traffic, databases: readonly BoundDatabase[]): IdentifierLine[] {

@@ -168,6 +168,52 @@ export const signalLine = Type.Object(
   { additionalProperties: false, description: 'a signal of a DBC, with `--stats`' },
 );
 
+const side = (which: string) =>
+  Type.Object(
+    {
+      frames: count('data frames of the identifier'),
+      value: Type.Optional(count('the bits, which never change there; for `length`, the commonest length in bytes')),
+      flips: Type.Optional(count('how often the one of the bits that changes most does')),
+      changedAfter: Type.Optional(Type.Number({ description: 'when the bits change first, s after the first frame' })),
+    },
+    { additionalProperties: false, description: `in ${which}` },
+  );
+
+export const differenceLine = Type.Object(
+  {
+    kind: Type.Literal('difference'),
+    what: Type.Enum(['value', 'changes', 'only', 'length'], {
+      description:
+        '`value`: bits that never change, and are others in each; `changes`: bits that change in one and not in the other; `only`: an identifier that one has; `length`: the commonest length differs',
+    }),
+    bus,
+    id,
+    extended,
+    message: Type.Optional(Type.String({ description: 'name of the message in the first DBC that has it' })),
+    start: Type.Optional(start),
+    bits: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'how many adjacent bits differ alike' })),
+    first: side('the logs given first'),
+    second: side('those of `--compare`'),
+    signals: Type.Array(
+      Type.Object(
+        {
+          signal: Type.String({ description: 'name of a signal that has one of the bits' }),
+          first: Type.Optional(Type.String({ description: 'name of its value there' })),
+          second: Type.Optional(Type.String({ description: 'name of its value there' })),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'signals of the DBC' },
+    ),
+    protection: Type.Optional(Type.Boolean({ description: 'the bits belong to a counter or checksum' })),
+  },
+  {
+    additionalProperties: false,
+    description: 'a difference, with `--compare`, the likeliest effect of one deed first',
+  },
+);
+
+export type DifferenceLine = Type.Static<typeof differenceLine>;
 export type DatabaseLine = Type.Static<typeof databaseLine>;
 export type SignalLine = Type.Static<typeof signalLine>;
 export type BusLine = Type.Static<typeof busLine>;

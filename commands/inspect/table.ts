@@ -110,3 +110,18 @@ function lengthOf(text: string): number {
 export function printable(name: string): string {
   return name.replace(/\p{Cc}/gu, '?');
 }
+
+/** Three hexadecimal digits of an 11-bit identifier, eight of a 29-bit one, as candump writes them. */
+export function identifierText(id: number, extended: boolean): string {
+  return id
+    .toString(16)
+    .toUpperCase()
+    .padStart(extended ? 8 : 3, '0');
+}
+
+/** Bytes are counted from 0, bits of a byte from its least significant. */
+export function placeText(start: number, bits: number): string {
+  const first = start & 7;
+  if (bits === 1) return `byte ${start >>> 3} bit ${first}`;
+  return bits === 8 ? `byte ${start >>> 3}` : `byte ${start >>> 3} bits ${first}-${first + bits - 1}`;
+}

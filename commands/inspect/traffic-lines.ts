@@ -5,7 +5,7 @@ import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../..
 import { EXTENDED } from '../../agent/ports.ts';
 import { counted } from '../../protocol/counted.ts';
 import type { BusLine, IdentifierLine } from './schema.ts';
-import { type Column, printable, type Row, tableLines, wrap } from './table.ts';
+import { type Column, identifierText, placeText, printable, type Row, tableLines, wrap } from './table.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -113,14 +113,6 @@ function rowOf(line: IdentifierLine): Row {
   };
 }
 
-/** Three hexadecimal digits of an 11-bit identifier, eight of a 29-bit one, as candump writes them. */
-export function identifierText(id: number, extended: boolean): string {
-  return id
-    .toString(16)
-    .toUpperCase()
-    .padStart(extended ? 8 : 3, '0');
-}
-
 /** The mask of the bits that change, a dot for four bits that never do; eight bytes a line. */
 function bitmap(changed: string): string[] {
   const digits = changed.toUpperCase().replaceAll('0', '.');
@@ -161,12 +153,6 @@ function checksumText(checksum: NonNullable<IdentifierLine['checksum']>): string
     right === frames ? `${frames} frames` : `${right} of ${frames} frames`,
   ];
   return `${methodNames[method]} ${placeText(start, bits)} (${facts.join('; ')})`;
-}
-
-/** Bytes are counted from 0, bits of a byte from its least significant. */
-function placeText(start: number, bits: number): string {
-  const first = start & 7;
-  return bits === 8 ? `byte ${start >>> 3}` : `byte ${start >>> 3} bits ${first}-${first + bits - 1}`;
 }
 
 function hexByte(value: number): string {

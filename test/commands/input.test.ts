@@ -53,6 +53,11 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
     ],
     [['inspect', '@drive.log', '--dbc', '@small.dbc', '--messages', 'MOTON'], /did you mean MOTION/],
     [['inspect', '@drive.log', '--dbc', '@small.dbc', '--csv', '/nowhere/a.csv'], '/nowhere/a.csv'],
+    [['inspect', '@drive.log', '--compare', '@nothing.log'], /nothing\.log.*no such file/],
+    [
+      ['inspect', '@drive.log', '--dbc', '@small.dbc', '--stats', '--compare', '@drive.log'],
+      '--compare shows differences only',
+    ],
     [['inspect', '@drive.log', '--ids', '1FFF,wings'], /--ids: 'wings'/],
     [['inspect', '@drive.log', '--from', 'noon'], /--from: 'noon' is no time/],
     [['decode', '@drive.log', '--raw', '--to', 'noon'], /--to: 'noon' is no time/],
