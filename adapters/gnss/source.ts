@@ -47,6 +47,10 @@ export interface GnssSourceOptions {
 }
 
 const SILENCE = 10_000;
+/** Bytes by which a protocol is recognised that is not read. */
+const STRANGE = 1_024;
+/** Kinds of messages that are named. */
+const KINDS = 3;
 /** A receiver that says nothing for this long has told its epoch: sentences of one follow each other closely. ms */
 const PAUSE = 150;
 /** A fix whose time is this close to the clock's counts at its own time, else when it came. ms */
@@ -71,6 +75,11 @@ export class GnssSource implements ReadingSource {
   #sense = 0;
   #records = 0;
   #garbled = false;
+  /** Bytes since the line was opened, as long as they are no records. */
+  #strange: Uint8Array[] = [];
+  #strangeSize = 0;
+  /** What the receiver speaks instead. */
+  #protocol: string | undefined;
   #latest = Number.NEGATIVE_INFINITY;
   #fixes = 0;
   #positions = 0;
@@ -131,16 +140,42 @@ export class GnssSource implements ReadingSource {
     if (this.#parser instanceof GpsdParser && this.#parser.devices === 0) {
       return { state: 'waiting', reason: 'gpsd has no receiver', counts };
     }
-    if (this.#parser.records > 0) return { state: 'running', counts };
-    const reason = this.#garbled ? { reason: garbled } : {};
+    if (this.#parser.records > 0) return { state: 'running', ...this.#withoutFix(), counts };
+    const reason = this.#garbled ? { reason: this.#whyGarbled() } : {};
     return { state: 'opening', ...reason, counts };
   };
+
+  /** A receiver whose messages can be read, and tell no fix. */
+  #withoutFix(): { readonly reason?: string } {
+    const { others, unproven } = this.#parser;
+    if (this.#fixes > 0) return {};
+    if (unproven > 0)
+      return { reason: 'positions come without NAV-SOL, which says whether they are valid: send NAV-PVT' };
+    if (others.size === 0) return {};
+    const kinds = [...others.keys()].slice(0, KINDS).join(', ');
+    return { reason: `no message tells a position (${kinds}): set the receiver to send NAV-PVT or sentences` };
+  }
+
+  #whyGarbled(): string {
+    if (this.#protocol === undefined) return garbled;
+    return `the receiver speaks ${this.#protocol}, which is not read: set it to NMEA 0183 or UBX`;
+  }
+
+  /** Looks for the protocol of a receiver that says nothing that can be read. */
+  async #identify(): Promise<void> {
+    const bytes = Buffer.concat(this.#strange);
+    // A unit whose receiver speaks as it should has no use for it.
+    const { identifyProtocol } = await import('./unread.ts');
+    this.#protocol = identifyProtocol(bytes);
+  }
 
   #opened(): Promise<void> | undefined {
     this.#parser = parserOf(this.#options);
     this.#sense = this.#options.clock.monotonic();
     this.#records = 0;
     this.#garbled = false;
+    this.#strange = [];
+    this.#strangeSize = 0;
     this.#begun = undefined;
     return this.#options.format === 'gpsd' ? this.#kept.write(watch) : undefined;
   }
@@ -158,14 +193,25 @@ export class GnssSource implements ReadingSource {
     if (this.#parser.records > this.#records) {
       this.#records = this.#parser.records;
       this.#sense = now;
+      this.#protocol = undefined;
     } else if (now - this.#sense >= this.#silence) {
-      this.#kept.restart(garbled);
+      this.#kept.restart(this.#whyGarbled());
       return;
     } else if (this.#records === 0) {
       this.#garbled = true;
+      this.#keep(bytes);
     }
     this.#cancelPause();
     this.#cancelPause = clock.after(PAUSE, () => this.#settle());
+  }
+
+  /** Until there are enough bytes to tell the protocol by. */
+  #keep(bytes: Uint8Array): void {
+    if (this.#strangeSize >= STRANGE) return;
+    this.#strange.push(bytes.slice(0, STRANGE));
+    this.#strangeSize += bytes.length;
+    // A module that cannot be loaded is no reason to stop: the line is opened anew all the same.
+    if (this.#strangeSize >= STRANGE) this.#identify().catch(() => undefined);
   }
 
   #settle(): void {

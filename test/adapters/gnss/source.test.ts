@@ -14,7 +14,7 @@ import { Cable } from '../lines/cable.ts';
 import { FarEnd } from '../lines/server.ts';
 import { own, type Recording, receivers, shared } from './recordings.ts';
 import { sentence, told } from './sentences.ts';
-import { older, pvt } from './ubx-writer.ts';
+import { older, posllh, pvt, ubxFrame } from './ubx-writer.ts';
 
 const noon = Date.UTC(2026, 0, 1, 12);
 const earliest = Date.UTC(2025, 0, 1);
@@ -215,6 +215,50 @@ describe('a receiver on a line', () => {
     await clock.settle(200);
     expect(readings.length).toBeGreaterThan(before);
     expect(source.health().state).toBe('running');
+    await source.stop();
+  });
+
+  it('that speaks a protocol that is not read is named, until it speaks another', async () => {
+    const { clock, cable, source, sink } = listening();
+    await source.start(wanted, sink);
+    await clock.settle(1);
+    // Reports of Trimble's TSIP: DLE, kind, content, DLE ETX.
+    const reports = '\x10\x8f\xab\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x10\x03'.repeat(20);
+    for (let i = 0; i < 8; i++) {
+      cable.say(reports);
+      await clock.settle(1_000, 100);
+    }
+    await expect
+      .poll(() => source.health().reason, { timeout: 30_000 })
+      .toBe('the receiver speaks Trimble TSIP, which is not read: set it to NMEA 0183 or UBX');
+    cable.say(epoch(8));
+    await clock.settle(200);
+    expect(source.health()).toMatchObject({ state: 'running' });
+    expect(source.health().reason).toBeUndefined();
+    await source.stop();
+  });
+
+  it('that speaks UBX without a position runs, and the reason is shown until it tells one', async () => {
+    const { clock, cable, source, sink } = listening();
+    await source.start(wanted, sink);
+    await clock.settle(1);
+    cable.say(latin1(ubxFrame(0x0215, new Uint8Array(16))));
+    await clock.settle(200);
+    expect(source.health()).toMatchObject({
+      state: 'running',
+      reason: expect.stringMatching(
+        /^no message tells a position \(UBX RXM-0x15\): set the receiver to send NAV-PVT or/,
+      ),
+    });
+    const place = { latitude: 48, longitude: 11, fix: '3D' } as const;
+    cable.say(latin1(posllh({ ...place, t: noon })));
+    await clock.settle(200);
+    expect(source.health().reason).toBe(
+      'positions come without NAV-SOL, which says whether they are valid: send NAV-PVT',
+    );
+    cable.say(latin1(pvt({ ...place, t: noon + 200 })));
+    await clock.settle(200);
+    expect(source.health().reason).toBeUndefined();
     await source.stop();
   });
 
