@@ -73,7 +73,7 @@ export class Agent implements LinkEvents {
     this.#options = options;
     this.#profile = profile;
     const { clock, log, link, store, deflate } = ports;
-    this.#mapping = new Mapping(this.status, this.channels, profile);
+    this.#mapping = new Mapping(this.status, this.channels, profile, ports.refusals);
     this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
     this.#records = records;

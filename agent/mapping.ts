@@ -6,7 +6,18 @@ import type { ReadingSink, WantedSignal } from './ports.ts';
 import { PositionGate } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
 import type { Status } from './status.ts';
-import { type Contest, compile, contestsOf, convert, isPlain, Latest, slotOf, type Target } from './target.ts';
+import {
+  type Contest,
+  compile,
+  contestsOf,
+  convert,
+  isPlain,
+  Latest,
+  type RefusalListener,
+  refusalOf,
+  slotOf,
+  type Target,
+} from './target.ts';
 
 /** Puts into Status what no signal gives, such as a theft that the agent found out about. */
 export interface StatusWriter {
@@ -66,12 +77,14 @@ export class Mapping implements ReadingSink, StatusWriter {
   readonly #latest: Latest;
   readonly #position: PositionGate;
   readonly #constants: readonly [Slot, SlotValue][];
+  readonly #refusals: RefusalListener | undefined;
   #started = false;
 
-  constructor(status: Status, channels: Channels, profile: VehicleProfile) {
+  constructor(status: Status, channels: Channels, profile: VehicleProfile, refusals?: RefusalListener) {
     this.#status = status;
     this.#channels = channels;
-    this.#position = new PositionGate(status);
+    this.#refusals = refusals;
+    this.#position = new PositionGate(status, refusals);
     const wanted: WantedSignal[] = [];
     const targets: Target[][] = [];
     const indexes = new Map<string, number>();
@@ -127,8 +140,14 @@ export class Mapping implements ReadingSink, StatusWriter {
       else if (converted !== undefined) this.#write(target, converted, at);
       else if (target.channel !== undefined) this.#channels.clear(target.channel, at);
       else if (this.#overruled.size > 0) this.#unsay(target.slot);
-      if (converted === undefined && target.invalid?.has(raw) !== true) this.rejected++;
+      if (converted === undefined) this.#refuse(target, value, raw);
     }
+  }
+
+  #refuse(target: Target, value: number, raw: number): void {
+    if (target.invalid?.has(raw) !== true) this.rejected++;
+    const { leaf, scale, offset } = target;
+    this.#refusals?.refused(leaf.path, refusalOf(target, value, raw), value * scale + offset, raw);
   }
 
   alive(signals: readonly number[], at: number): void {
@@ -223,6 +242,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     const { slot, channel } = target;
     if (target.hiddenFrom <= this.#privacy.level) {
       this.#hidden.set(target, value);
+      this.#refusals?.refused(target.leaf.path, 'hidden', Number.NaN, Number.NaN);
       return;
     }
     // It is told anew: what was hidden is not what its frame repeats from now on.

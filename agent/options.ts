@@ -23,6 +23,7 @@ import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
 import type { Signer } from './remotes/requests.ts';
+import type { RefusalListener } from './target.ts';
 
 export interface AgentPorts {
   readonly clock: Clock;
@@ -56,6 +57,8 @@ export interface AgentPorts {
   readonly waker?: (at: number, due: () => void) => () => void;
   /** Told whether the unit sleeps, when that changes: whatever does something of its own accord leaves off. */
   readonly rest?: (asleep: boolean) => void;
+  /** Is told why readings become no values, for who maps a car; default: nobody. */
+  readonly refusals?: RefusalListener;
   /** Bytes to and from the broker since the start, for what sleep costs. */
   readonly traffic?: () => number;
 }

@@ -1,6 +1,7 @@
 import type { StatusContents } from '../protocol/schema/status.ts';
 import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
 import type { Status, StatusReader } from './status.ts';
+import type { Refusal, RefusalListener } from './target.ts';
 
 export type Position = NonNullable<StatusContents['lastPosition']>;
 
@@ -32,9 +33,11 @@ export class PositionGate {
   #hasFix = false;
   #last: { latitude: number; longitude: number; at: number } | undefined;
   #jumps = 0;
+  readonly #refusals: RefusalListener | undefined;
 
-  constructor(status: Status) {
+  constructor(status: Status, refusals?: RefusalListener) {
     this.#status = status;
+    this.#refusals = refusals;
   }
 
   /** With a source for the fix, positions count only while it says that there is one. */
@@ -73,7 +76,12 @@ export class PositionGate {
 
   /** A frame or fix is complete: a whole position goes into Status. */
   settle(at: number): void {
-    if (this.#hidden || this.#heard !== 3) return;
+    if (this.#heard !== 3) return;
+    if (this.#hidden) {
+      this.#heard = 0;
+      this.#refuse('hidden');
+      return;
+    }
     // Also a position that is the same again is done with: what comes next belongs to the next one.
     this.#heard = 0;
     if (!this.#changed) return;
@@ -83,14 +91,25 @@ export class PositionGate {
       longitude: this.#latest.get(longitude) as number,
       at,
     };
-    if ((this.#needsFix && !this.#hasFix) || !this.#plausible(position)) return;
+    if (this.#needsFix && !this.#hasFix) {
+      this.#refuse('no-fix');
+      return;
+    }
+    if (!this.#plausible(position)) return;
     this.#last = position;
     if (!this.#latest.has(type)) this.#latest.set(type, 'Acquire');
     for (const [slot, value] of this.#latest) this.#status.write(slot, value, at);
   }
 
+  #refuse(rule: Refusal): void {
+    this.#refusals?.refused('lastPosition', rule, Number.NaN, Number.NaN);
+  }
+
   #plausible(next: { latitude: number; longitude: number; at: number }): boolean {
-    if (next.latitude === 0 && next.longitude === 0) return false;
+    if (next.latitude === 0 && next.longitude === 0) {
+      this.#refuse('no-place');
+      return false;
+    }
     const last = this.#last;
     if (last === undefined) return true;
     const seconds = Math.max(1, (next.at - last.at) / 1000);
@@ -99,7 +118,10 @@ export class PositionGate {
       return true;
     }
     this.#jumps++;
-    if (this.#jumps < JUMPS_BELIEVED) return false;
+    if (this.#jumps < JUMPS_BELIEVED) {
+      this.#refuse('jump');
+      return false;
+    }
     this.#jumps = 0;
     return true;
   }

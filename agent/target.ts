@@ -84,6 +84,36 @@ function converted(target: Target, value: number, raw: number): SlotValue | unde
   return quantised;
 }
 
+/** Why a reading became no value of its path. */
+export type Refusal =
+  | 'unavailable'
+  | 'below'
+  | 'above'
+  | 'unlisted'
+  | 'no-number'
+  | 'hidden'
+  | 'no-fix'
+  | 'no-place'
+  | 'jump';
+
+/** Is told of each reading that becomes no value; `value` is in the unit of the path. Of a position as a whole the path is `lastPosition`. */
+export interface RefusalListener {
+  refused(path: string, rule: Refusal, value: number, raw: number): void;
+}
+
+/** The rule by which {@link convert} made no value of a reading. */
+export function refusalOf(
+  { invalid, values, leaf, scale, offset, quantise }: Target,
+  value: number,
+  raw: number,
+): Refusal {
+  if (invalid?.has(raw) === true) return 'unavailable';
+  if (values !== undefined) return 'unlisted';
+  const quantised = quantise(value * scale + offset);
+  if (leaf.minimum !== undefined && quantised < leaf.minimum) return 'below';
+  return leaf.maximum !== undefined && quantised > leaf.maximum ? 'above' : 'no-number';
+}
+
 /** What a source of a profile feeds. Throws `configuration.wrong` for a path that is none. */
 export function compile(source: SourceMapping, contest: Contest | undefined): Target {
   const { leaf, slot, channel } = leafOf(source.path);

@@ -13,6 +13,7 @@ import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { slotByPath } from '../protocol/slots.ts';
 import { deflate } from './deflate.ts';
 import { makeDirectory } from './directory.ts';
 import { isOnlyFixLog } from './fix-logs.ts';
@@ -21,6 +22,7 @@ import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
 import { toLine } from './received.ts';
+import { Refusals } from './refusals.ts';
 import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import { vinOf } from './rig.ts';
 import { replayValues, timeZoneOption } from './value-log.ts';
@@ -90,6 +92,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
   const store = options.data === undefined ? undefined : await openStore(options.data);
   const clock = new ReplayClock();
   const kinds = new Map<string, number>();
+  const refusals = new Refusals();
   const agent = new Agent(
     vehicle.profile,
     {
@@ -98,6 +101,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       ...(store === undefined ? { store: memoryOutboxStore(), ...passing() } : stored(store)),
       ledger: { data: emptyLedger, write: async () => undefined },
       deflate,
+      refusals,
       link: {
         connected: true,
         publish: async ({ topic, payload }) => {
@@ -123,6 +127,8 @@ async function replay(logs: string[], options: Options): Promise<void> {
       window: () => Number.POSITIVE_INFINITY,
     },
   );
+  agent.status.observe(refusals);
+  agent.channels.observe(refusals);
   const started = new SystemClock();
   const from = started.monotonic();
   let frames = 0;
@@ -210,6 +216,13 @@ async function replay(logs: string[], options: Options): Promise<void> {
   }
   if (frames > 0 && agent.readings === 0) {
     process.stderr.write(`no frame carried a signal of the profile: ${unheard(vehicle, heard.flat())}\n`);
+  }
+  if (agent.readings > 0) {
+    const known = (path: string): boolean => {
+      const slot = slotByPath.get(path);
+      return slot !== undefined && agent.status.value(slot) !== undefined;
+    };
+    for (const line of refusals.lines(vehicle.profile.sources, known)) process.stderr.write(`${line}\n`);
   }
   const seconds = (started.monotonic() - from) / 1000;
   const counts = [...kinds].sort().map(([kind, count]) => `${kind} ${count}`);
