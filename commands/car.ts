@@ -16,6 +16,7 @@ import { type PowerRules, powerDefaults } from '../agent/power.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
 import { actuationOf, type Ways } from './actuation.ts';
+import { setAlarm } from './alarm.ts';
 import { deflate } from './deflate.ts';
 import {
   type Boots,
@@ -26,14 +27,13 @@ import {
   openLedger,
   takeDirectory,
 } from './directory.ts';
-import { beginning, type End, quietly } from './ends.ts';
 import type { InterfaceOptions } from './interface.ts';
-import { keepChannels, keepTrust } from './mended.ts';
+import { keepChannels, keepTrust } from './retry.ts';
 import type { CarService } from './service.ts';
+import { quietly, type Teardown, withTeardown } from './teardown.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 import { namesOf, viewOf } from './view.ts';
-import { wakeLater } from './waking.ts';
 
 /** What a running agent is made of. */
 export interface CarOptions extends Ways {
@@ -92,19 +92,19 @@ export interface Car {
  * fails, whatever was begun is ended before it rejects: two agents in one directory of records would ruin it.
  */
 export async function startCar(options: CarOptions): Promise<Car> {
-  const { begun, stop } = await beginning(options.log, (ends) => begin(options, ends));
+  const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
   return { ...begun, stop };
 }
 
-/** Puts before `ends` how to end each thing that it begins. */
-async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'>> {
+/** Registers at the front of `teardowns` how to end each thing that it begins. */
+async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<Car, 'stop'>> {
   const { vin, vehicle, data, log, clock, sources, notificationChannels, rest = new UnitRest() } = options;
   makeDirectory(data);
   const unlock = takeDirectory(data, log);
-  ends.unshift(async () => unlock());
+  teardowns.unshift(async () => unlock());
   if (notificationChannels !== undefined) {
-    ends.unshift(async () => notificationChannels.close());
-    ends.unshift(await keepChannels(notificationChannels, { service: options.service, clock, log }));
+    teardowns.unshift(async () => notificationChannels.close());
+    teardowns.unshift(await keepChannels(notificationChannels, { service: options.service, clock, log }));
   }
   const first = (await beginRecords(data, log)) || options.first === true;
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
@@ -115,7 +115,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
     agreed: () => clock.agreed(),
   });
-  ends.unshift(() => store.close());
+  teardowns.unshift(() => store.close());
   const ledger = await openLedger(data, first, log);
   const { trust } = options;
   const own =
@@ -127,7 +127,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     ...(own === undefined ? {} : { own: [own.key] }),
   });
   store.memory.keep(() => keys.states());
-  if (trust !== undefined) ends.unshift(await keepTrust(keys, trust, { service: options.service, clock, log }));
+  if (trust !== undefined) teardowns.unshift(await keepTrust(keys, trust, { service: options.service, clock, log }));
 
   const link = new MqttLink({
     ...options.mqtt,
@@ -136,7 +136,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
     rest,
     log,
   });
-  ends.unshift(() => link.close());
+  teardowns.unshift(() => link.close());
   const buses = new BusActivity(clock, options.power?.silence ?? powerDefaults.silence);
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
@@ -151,7 +151,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
       records: store.records,
       ledger,
       deflate,
-      waker: wakeLater,
+      waker: setAlarm,
       rest: rest.set,
       traffic: () => link.bytes,
       link: {
@@ -194,13 +194,13 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
       window: () => link.window,
     },
   );
-  const inputs: End[] = [];
-  ends.unshift(async () => {
+  const inputs: Teardown[] = [];
+  teardowns.unshift(async () => {
     for (const end of inputs) await quietly(end, log);
   });
   // What is held is given back while the state of its command is kept, and before its bus goes. First the agent: a
   // command under way must keep the state it has on disk, whatever its source does now.
-  ends.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
+  teardowns.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
   agent.start();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const { http } = options;
@@ -221,7 +221,7 @@ async function begin(options: CarOptions, ends: End[]): Promise<Omit<Car, 'stop'
           },
           (what) => options.service?.lacks('interface', what),
         );
-  if (served !== undefined) ends.unshift(() => served.stop());
+  if (served !== undefined) teardowns.unshift(() => served.stop());
   if (notificationChannels !== undefined) rest.heed((asleep) => asleep && notificationChannels.rest());
   link.open(options.service?.events(agent, link) ?? agent);
   for (const source of sources) {

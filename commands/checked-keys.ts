@@ -8,7 +8,7 @@ import { channelsOf } from './callback-channels.ts';
 /**
  * What is wrong with the contents of the files of keys that a configuration names. Where such a file cannot be read, the
  * configuration has that finding itself.
- * @param severity `warning` for an agent that runs without them until they are mended
+ * @param severity `warning` for an agent that runs without them until they are fixed
  */
 export function checkKeys(
   { file, commands, callbacks }: Configuration,

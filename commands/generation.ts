@@ -227,7 +227,7 @@ export class Configurations {
     for (const path of [...sent, file, this.#files.localCopy]) {
       const { diagnostics = [], ...found } = inspect(path, environment, folder, 'awaited');
       if (!usable(found)) continue;
-      log.error('files are missing or damaged; the car is recorded without what needs them until they are mended', {
+      log.error('files are missing or damaged; the car is recorded without what needs them until they are fixed', {
         files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
       });
       return this.#run({ ...found, diagnostics });

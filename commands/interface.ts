@@ -26,7 +26,7 @@ import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';
 import { operations } from '../protocol/interface/operations.ts';
-import { untilMended } from './mended.ts';
+import { retryUntilSound } from './retry.ts';
 
 export interface InterfaceOptions {
   /** As configured, or `local` for the bench: both sides on the loopback interface, without access control. */
@@ -86,12 +86,12 @@ export async function keepInterface(
   const attempt = async (): Promise<void> => {
     server = await startInterface(options);
   };
-  const settle = await untilMended({
+  const settle = await retryUntilSound({
     without: 'the interface is not served',
     attempt,
     trouble,
     // A person at a bench is told at once that the port is taken; a car is recorded until it is free.
-    mendable: [
+    retried: [
       'configuration.wrong',
       'input.unreadable',
       ...('local' in options.http ? [] : (['usage.wrong'] as const)),

@@ -8,9 +8,9 @@ import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
-import { beginning, type End } from './ends.ts';
-import { keepTrust } from './mended.ts';
+import { keepTrust } from './retry.ts';
 import type { Service } from './service.ts';
+import { type Teardown, withTeardown } from './teardown.ts';
 import { version } from './version.ts';
 
 export interface MinimalParts {
@@ -24,17 +24,17 @@ export interface MinimalParts {
 }
 
 /**
- * Starts it; the result ends it.
+ * Starts it; the result teardowns it.
  * @throws VigieError `store.failed` when the records cannot be opened at all, and what the address of the broker is
  * refused with; nothing is left open then
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
-  const { stop } = await beginning(parts.log, (ends) => begin(parts, ends));
+  const { stop } = await withTeardown(parts.log, (teardowns) => begin(parts, teardowns));
   return stop;
 }
 
-/** Puts before `ends` how to end each thing that it begins. */
-async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
+/** Registers at the front of `teardowns` how to end each thing that it begins. */
+async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, outbox, profile } = configuration;
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
@@ -44,7 +44,7 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
     now: () => (clock.quality() === 'none' ? undefined : clock.now()),
     agreed: () => clock.agreed(),
   });
-  ends.unshift(() => store.close());
+  teardowns.unshift(() => store.close());
   const ledger = await openLedger(data, false, log);
   const verifier = TrustStore.without(
     clock,
@@ -56,9 +56,9 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
         },
   );
   store.memory.keep(() => verifier.states());
-  if (commands !== undefined) ends.unshift(await keepTrust(verifier, commands.trust, { service, clock, log }));
+  if (commands !== undefined) teardowns.unshift(await keepTrust(verifier, commands.trust, { service, clock, log }));
   const link = new MqttLink({ ...parts.mqtt, vin, log });
-  ends.unshift(() => link.close());
+  teardowns.unshift(() => link.close());
   const agent = new MinimalAgent(
     {
       clock,
@@ -92,7 +92,7 @@ async function begin(parts: MinimalParts, ends: End[]): Promise<void> {
       more: service.overseer.hello,
     },
   );
-  ends.unshift(() => agent.stop());
+  teardowns.unshift(() => agent.stop());
   agent.start();
   link.open(service.events(agent, link));
 }

@@ -17,7 +17,6 @@ import { slotByPath } from '../protocol/slots.ts';
 import { deflate } from './deflate.ts';
 import { makeDirectory } from './directory.ts';
 import { isOnlyFixLog } from './fix-logs.ts';
-import { passing } from './keeping.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
@@ -28,6 +27,7 @@ import { vinOf } from './rig.ts';
 import { replayValues, timeZoneOption } from './value-log.ts';
 import { decoderFor, loadVehicle, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
+import { volatileStore } from './volatile-store.ts';
 
 /** Stands for the car whose log has none. */
 const REPLAY_VIN = 'VF3REPLAY00000001';
@@ -98,7 +98,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     {
       clock,
       log: new StreamLog(process.stderr, 'warn'),
-      ...(store === undefined ? { store: memoryOutboxStore(), ...passing() } : stored(store)),
+      ...(store === undefined ? { store: memoryOutboxStore(), ...volatileStore() } : stored(store)),
       ledger: { data: emptyLedger, write: async () => undefined },
       deflate,
       refusals,

@@ -14,8 +14,8 @@ import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
 import { explainList, keptMonitors } from './send/monitor-list.ts';
 import { isOrder, ordersOf, orderUsages } from './send/orders.ts';
-import type { Details } from './send/wish.ts';
-import { usages, wishOf } from './send/wishes.ts';
+import type { Details } from './send/request.ts';
+import { requestOf, usages } from './send/vocabulary.ts';
 
 interface Options extends Details, BrokerOptions {
   readonly keys?: string;
@@ -74,7 +74,7 @@ async function send(vin: string, what: string, words: readonly string[], options
   if (what === 'monitor' && words.join() === 'list') return listMonitors(vin, options, format, lines);
   const details = detailsOf(options);
   const keys = options.keys ?? join(data, 'keys');
-  const wishes = isOrder(what) ? await ordersOf(what, words, details, keys) : [wishOf(what, words, details)];
+  const requests = isOrder(what) ? await ordersOf(what, words, details, keys) : [requestOf(what, words, details)];
   const key = options.key ?? (await onlyKey(keys));
   const signer = await CommandSigner.open(keys, key);
   const { maxValidity } = configurationDefaults.commands;
@@ -96,8 +96,8 @@ async function send(vin: string, what: string, words: readonly string[], options
   const deliveries = await Deliveries.open({ vin, client, signer, valid, wait, report });
   let failed = false;
   // One after the other: what comes later may need what came before, and the first that fails is told before the next.
-  for (const wish of wishes) {
-    const outcome = await deliveries.send(wish);
+  for (const request of requests) {
+    const outcome = await deliveries.send(request);
     if (outcome.report === undefined) {
       process.stderr.write(
         `vigie: ${outcome.states === 0 ? 'no answer' : 'no final answer'} within ${valid + wait} s: ` +

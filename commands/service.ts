@@ -1,10 +1,16 @@
 /** What stands around a running agent: the service manager, health and who reads it, starts and endings. */
 import { join } from 'node:path';
-import { forgetLastWords, lastWords, leaveLastWords, moment, writeFatal } from '../adapters/service/endings.ts';
+import {
+  crashReport,
+  moment,
+  removeCrashReport,
+  writeCrashReports,
+  writeFatal,
+} from '../adapters/service/crash-report.ts';
 import { metricsPage } from '../adapters/service/metrics.ts';
 import { type Notifier, openNotifier, watchdogInterval } from '../adapters/service/notify.ts';
 import { processVitals } from '../adapters/service/process.ts';
-import { type Place, type ReadingRoom, serve } from '../adapters/service/server.ts';
+import { type Place, type StatusServer, serve } from '../adapters/service/status-server.ts';
 import { Watchdog } from '../adapters/service/watchdog.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { Health, type HealthSnapshot, type JournalVitals, type LinkDetails } from '../agent/health/health.ts';
@@ -40,7 +46,7 @@ export interface StatusReport extends HealthSnapshot {
   readonly configuration: HelloConfiguration;
   /** How the run before ended, when it was not told to. */
   readonly before?: string;
-  /** What the agent does without until files are mended, and why; absent: nothing. */
+  /** What the agent does without until files are fixed, and why; absent: nothing. */
   readonly lacking?: Lacking;
 }
 
@@ -91,7 +97,7 @@ export class Starts {
     const last = document.data.at(-1);
     const abrupt = last !== undefined && last.ended !== true;
     const cut = last?.boot === moment().boot ? 'it was killed' : 'the power was cut';
-    this.before = abrupt ? (lastWords(data) ?? cut) : undefined;
+    this.before = abrupt ? (crashReport(data) ?? cut) : undefined;
   }
 
   static async open(data: string, log: Log): Promise<Starts> {
@@ -110,8 +116,8 @@ export class Starts {
 
   /** Counts this start, and has the error that ends it written down. */
   async begin(): Promise<void> {
-    forgetLastWords(this.#data);
-    this.#forget = leaveLastWords(this.#data);
+    removeCrashReport(this.#data);
+    this.#forget = writeCrashReports(this.#data);
     await this.#write(begun(this.#document.data, { ...moment() }));
   }
 
@@ -121,7 +127,7 @@ export class Starts {
     await this.#write(ended(this.#document.data));
   }
 
-  /** Crashes so far count no more: something was changed that may have mended it. */
+  /** Crashes so far count no more: something was changed that may have fixed it. */
   async forgive(): Promise<void> {
     await this.#write([]);
   }
@@ -167,7 +173,7 @@ export class Service implements CarService {
   readonly #notifier: Notifier;
   readonly #watchdog: Watchdog;
   readonly #interval: number | undefined;
-  readonly #rooms: ReadingRoom[] = [];
+  readonly #servers: StatusServer[] = [];
   #every = 1_000;
   readonly #lacking = new Map<keyof Lacking, string>();
   #reached = false;
@@ -203,7 +209,7 @@ export class Service implements CarService {
     ];
     for (const place of places) {
       try {
-        service.#rooms.push(await serve(place, { '/status': status, '/metrics': metricsText }));
+        service.#servers.push(await serve(place, { '/status': status, '/metrics': metricsText }));
       } catch (error) {
         log.error('health cannot be read here', { error: (error as Error).message });
       }
@@ -303,12 +309,12 @@ export class Service implements CarService {
 
   /** Where health can be read. */
   get addresses(): readonly string[] {
-    return this.#rooms.map(({ address }) => address);
+    return this.#servers.map(({ address }) => address);
   }
 
   /** `ends`: the process ends with the run; else it is started anew. */
   async close(ends: boolean): Promise<void> {
-    for (const room of this.#rooms) await room.close();
+    for (const server of this.#servers) await server.close();
     if (ends) this.#notifier.stopping('stopped');
     this.#notifier.close();
   }

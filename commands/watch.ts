@@ -2,13 +2,13 @@ import { Command, Option } from 'commander';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { upFilter } from '../protocol/topics.ts';
-import { keepWatching } from './audience.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { formatOf, Lines } from './output.ts';
 import { explainAbsence, followPresence } from './presence.ts';
 import { ReceivedNumbers, toLine } from './received.ts';
 import { vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
+import { renewWatch } from './watch-renewal.ts';
 
 /** Characters that wait for a reader who does not read; what comes then is counted and left out. */
 const WAITING = 16 * 1024 * 1024;
@@ -71,7 +71,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   };
   const presence = await followPresence(client, vin, (word) => process.stderr.write(`presence: ${word}\n`));
   await client.subscribe(upFilter(vin), show);
-  const stop = options.unnoticed === true ? undefined : await keepWatching(client, vin);
+  const stop = options.unnoticed === true ? undefined : await renewWatch(client, vin);
   process.stderr.write(`watching ${vin}\n`);
   void presence.kept.then((word) => {
     if (word === undefined) process.stderr.write(`vigie: ${explainAbsence(vin)}; waiting for the car\n`);

@@ -41,7 +41,7 @@ export class Credentials {
   /** Why the source cannot be used, once it was said. */
   #fault: string | undefined;
 
-  /** Throws `configuration.wrong` for files that cannot be used. What is read again may be mended, and is waited for. */
+  /** Throws `configuration.wrong` for files that cannot be used. What is read again may be fixed, and is waited for. */
   constructor(source: TlsSource, log: Log) {
     this.#source = source;
     this.#log = log;

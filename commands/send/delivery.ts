@@ -4,11 +4,11 @@ import type { CloudClient } from '../../adapters/mqtt/index.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { type DownKind, downTopic, upTopic } from '../../protocol/topics.ts';
-import { messageIn } from './heard.ts';
-import type { Wish } from './wish.ts';
+import { readMessage } from './received.ts';
+import type { CommandRequest } from './request.ts';
 
 /** Where commands go that are no remotes: a broker can give rights to each apart. */
-const topics: Readonly<Partial<Record<Wish['kind'], DownKind>>> = {
+const topics: Readonly<Partial<Record<CommandRequest['kind'], DownKind>>> = {
   Monitor: 'monitor',
   Callback: 'callback',
   Configuration: 'config',
@@ -55,7 +55,7 @@ export class Deliveries {
   }
 
   /** Signs and sends; resolves with the last state, or without one when it did not come in time. */
-  async send({ kind, body }: Wish): Promise<Outcome> {
+  async send({ kind, body }: CommandRequest): Promise<Outcome> {
     const { vin, client, signer, valid, wait } = this.#options;
     const id = crypto.randomUUID();
     const seen = new Set<string>();
@@ -81,7 +81,7 @@ export class Deliveries {
   }
 
   #heard(payload: Uint8Array): void {
-    const message = messageIn(payload);
+    const message = readMessage(payload);
     if (message?.kind !== 'remote') return;
     const report = message.body;
     const pending = this.#pending.get(report.remoteActionId);

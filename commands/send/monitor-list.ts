@@ -2,7 +2,7 @@ import type { CloudClient } from '../../adapters/mqtt/index.ts';
 import { counted } from '../../protocol/counted.ts';
 import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import { upTopic } from '../../protocol/topics.ts';
-import { messageIn } from './heard.ts';
+import { readMessage } from './received.ts';
 
 /** What the broker keeps comes with the subscription; a slow network is given this long, ms. */
 const PATIENCE = 5_000;
@@ -15,7 +15,7 @@ export async function keptMonitors(client: CloudClient, vin: string): Promise<Mo
   });
   const timer = setTimeout(() => found(undefined), PATIENCE);
   await client.subscribe(upTopic(vin, 'monitor'), (_topic, payload) => {
-    const message = messageIn(payload);
+    const message = readMessage(payload);
     if (message?.kind === 'monitor') found(message.body);
   });
   const list = await kept;

@@ -13,15 +13,19 @@ import { VigieError } from '../../protocol/errors.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { callbackSides, callbackStatuses, readSubscribe } from '../../protocol/schema/callback.ts';
 import { compileMonitor, monitorIdPattern } from '../../protocol/schema/monitor.ts';
+import { type CommandRequest, type Details, wrong } from './request.ts';
 import { addedKeys, revokedKeys } from './trust.ts';
-import { type Details, type Wish, wrong } from './wish.ts';
 
 interface Order {
   readonly usage: string;
   /** Names of details that it knows, by its first word. */
   readonly details: Readonly<Record<string, readonly (keyof Details)[]>>;
   /** Undefined when it cannot be meant. */
-  read(words: readonly string[], details: Details, keys: string): Promise<Wish[] | undefined> | Wish[] | undefined;
+  read(
+    words: readonly string[],
+    details: Details,
+    keys: string,
+  ): Promise<CommandRequest[] | undefined> | CommandRequest[] | undefined;
 }
 
 const orders: Readonly<Record<string, Order>> = {
@@ -75,18 +79,18 @@ export async function ordersOf(
   words: readonly string[],
   details: Details,
   keys: string,
-): Promise<readonly Wish[]> {
+): Promise<readonly CommandRequest[]> {
   const order = orders[what] as Order;
   const said = [what, ...words].join(' ');
   const known = order.details[words[0] ?? ''] ?? [];
   for (const name of Object.keys(details) as (keyof Details)[]) {
     if (!known.includes(name)) throw wrong(`"${said}" has no --${name}: ${order.usage}`);
   }
-  const wishes = await order.read(words, details, keys);
-  if (wishes === undefined) throw wrong(`cannot send "${said}": ${order.usage}`);
+  const requests = await order.read(words, details, keys);
+  if (requests === undefined) throw wrong(`cannot send "${said}": ${order.usage}`);
   // What is too long for a command is refused here, and not after the half was sent.
-  for (const { kind, body } of wishes) encodeBody(kind, body);
-  return wishes;
+  for (const { kind, body } of requests) encodeBody(kind, body);
+  return requests;
 }
 
 const statuses: Readonly<Record<string, string>> = { pause: 'Paused', resume: 'Running' };
@@ -97,7 +101,11 @@ const ids = {
   Callback: { member: 'callbackId', pattern: new RegExp(callbackIdPattern), form: '1 to 64 of 0-9, a-f, - and _' },
 } as const;
 
-function settings(kind: keyof typeof ids, word: string | undefined, named: readonly string[]): Wish[] | undefined {
+function settings(
+  kind: keyof typeof ids,
+  word: string | undefined,
+  named: readonly string[],
+): CommandRequest[] | undefined {
   const status = statuses[word ?? ''];
   if (named.length === 0 || (status === undefined && word !== 'remove')) return undefined;
   const { member, pattern, form } = ids[kind];
@@ -107,7 +115,7 @@ function settings(kind: keyof typeof ids, word: string | undefined, named: reado
   });
 }
 
-function monitorsIn(file: string, { id }: Details): Wish[] {
+function monitorsIn(file: string, { id }: Details): CommandRequest[] {
   const { monitors, diagnostics } = readMonitorsFile(file, id ?? nameOf(file));
   if (monitors === undefined) throw faulty(file, diagnostics);
   if (id !== undefined && monitors.some(({ monitorId }) => monitorId !== id)) {
@@ -120,7 +128,7 @@ function monitorsIn(file: string, { id }: Details): Wish[] {
 }
 
 /** A callback as the interface shows it, with `callbackId` and `subscribe`, or what is sent to it. */
-function callbackIn(file: string, { id, side }: Details): Wish {
+function callbackIn(file: string, { id, side }: Details): CommandRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
   const findings = new Findings(file, contents.lines);
@@ -156,7 +164,7 @@ function callbackIn(file: string, { id, side }: Details): Wish {
 }
 
 /** Only the form is checked: what its paths name is on the unit, which checks the rest. */
-function configurationIn(file: string): Wish {
+function configurationIn(file: string): CommandRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
   const findings = new Findings(file, contents.lines);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { algorithmOf, keyIdOf, readTrust, type TrustedKey, unknownKinds } from '../../adapters/keys/index.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
-import { type Wish, wrong } from './wish.ts';
+import { type CommandRequest, wrong } from './request.ts';
 
 type Added = Pick<TrustedKey, 'name' | 'publicKey' | 'kinds' | 'notBefore' | 'notAfter'>;
 
@@ -12,7 +12,11 @@ type Added = Pick<TrustedKey, 'name' | 'publicKey' | 'kinds' | 'notBefore' | 'no
  * An order for each key: the name of one in the trust file of the directory `keys`, or the file (PEM) of a public key,
  * whose kinds must be told. `kinds` are separated by commas, instead of those in the trust file.
  */
-export async function addedKeys(names: readonly string[], kinds: string | undefined, keys: string): Promise<Wish[]> {
+export async function addedKeys(
+  names: readonly string[],
+  kinds: string | undefined,
+  keys: string,
+): Promise<CommandRequest[]> {
   const chosen = kinds?.split(',').map((kind) => kind.trim());
   const unknown = unknownKinds(chosen ?? []);
   if (unknown.length > 0) throw wrong(`--kinds has ${unknown.join(', ')}; known are ${commandKinds.join(', ')}`);
@@ -33,7 +37,7 @@ export async function addedKeys(names: readonly string[], kinds: string | undefi
 }
 
 /** An order for each key: its id (16 hexadecimal digits), its name in the trust file, or its file. */
-export async function revokedKeys(names: readonly string[], keys: string): Promise<Wish[]> {
+export async function revokedKeys(names: readonly string[], keys: string): Promise<CommandRequest[]> {
   const trusted = await readTrust(keys);
   return names.map((name) => {
     const known = trusted.find((key) => key.name === name)?.publicKey ?? publicKeyIn(name);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { type Received, toLine } from '../../commands/received.ts';
-import { wishOf } from '../../commands/send/wishes.ts';
+import { requestOf } from '../../commands/send/vocabulary.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { downTopic, upFilter, upTopic } from '../../protocol/topics.ts';
 import { Sequences } from '../../test/rig/sequences.ts';
@@ -58,7 +58,7 @@ export class Cloud {
 
   /** Signs and sends what `vigie send` would for these words. */
   async command(what: string, ...words: string[]): Promise<Order> {
-    const wish = wishOf(what, words, {});
+    const wish = requestOf(what, words, {});
     const id = randomUUID();
     const issued = Date.now();
     const command = { id, vin: VIN, kind: wish.kind, body: encodeBody(wish.kind, wish.body), issued };

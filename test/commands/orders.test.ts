@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey, listKeys, readTrust } from '../../adapters/keys/index.ts';
 import { ordersOf, orderUsages } from '../../commands/send/orders.ts';
-import type { Details } from '../../commands/send/wish.ts';
-import { usages } from '../../commands/send/wishes.ts';
+import type { Details } from '../../commands/send/request.ts';
+import { usages } from '../../commands/send/vocabulary.ts';
 import { decodeBody, encodeBody } from '../../protocol/command.ts';
 import { orderBodies } from '../../protocol/schema/order.ts';
 import { Arrivals } from '../rig/arrivals.ts';
@@ -103,10 +103,11 @@ describe('words', () => {
       [{ callbackId: 'c1', side: 'user', status: 'Paused', subscribe: { type: ['Monitor'], ...webhook } }],
     ],
   ])('%s %j', async (text, details, kind, bodies) => {
-    const wishes = await order(text, details);
-    expect(wishes).toEqual(bodies.map((body) => ({ kind, body })));
+    const requests = await order(text, details);
+    expect(requests).toEqual(bodies.map((body) => ({ kind, body })));
     // What is said is what arrives.
-    for (const wish of wishes) expect(decodeBody(wish.kind, encodeBody(wish.kind, wish.body))).toEqual(wish.body);
+    for (const request of requests)
+      expect(decodeBody(request.kind, encodeBody(request.kind, request.body))).toEqual(request.body);
   });
 
   test('a key is added by its name or its file, and revoked by its name, file or id', async () => {

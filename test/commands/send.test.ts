@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explain } from '../../commands/send/explain.ts';
-import type { Details } from '../../commands/send/wish.ts';
-import { usages, wishOf } from '../../commands/send/wishes.ts';
+import type { Details } from '../../commands/send/request.ts';
+import { requestOf, usages } from '../../commands/send/vocabulary.ts';
 import { decodeBody, encodeBody } from '../../protocol/command.ts';
 import { failureCauses } from '../../protocol/errors.ts';
 import { remoteTypes } from '../../protocol/schema/remote.ts';
@@ -80,10 +80,10 @@ const understood: readonly (readonly [words: string, details: Details, kind: str
 describe('words', () => {
   test.each(understood)('%s %j', (words, details, kind, body) => {
     const [what = '', ...rest] = words.split(' ');
-    const wish = wishOf(what, rest, details);
-    expect(wish).toEqual({ kind, body });
+    const request = requestOf(what, rest, details);
+    expect(request).toEqual({ kind, body });
     // What is said is what arrives.
-    expect(decodeBody(wish.kind, encodeBody(wish.kind, wish.body))).toEqual(body);
+    expect(decodeBody(request.kind, encodeBody(request.kind, request.body))).toEqual(body);
   });
 
   test('there are words for every kind of the interface', () => {
@@ -119,7 +119,7 @@ describe('words', () => {
     ['constructor', {}, /known/],
   ])('"%s" %j is refused with what to do', (words, details, message) => {
     const [what = '', ...rest] = words.split(' ');
-    expect(() => wishOf(what, rest, details)).toThrow(
+    expect(() => requestOf(what, rest, details)).toThrow(
       expect.objectContaining({ code: 'usage.wrong', message: expect.stringMatching(message) }),
     );
   });
@@ -135,7 +135,7 @@ test('each cause is explained', () => {
   expect(explain({ remoteActionId: 'a', type: 'Horn', status: 'Accepted' })).toBe('Horn Accepted');
 });
 
-test('the help shows what can be sent, and a wrong wish ends with status 2', async () => {
+test('the help shows what can be sent, and a wrong command ends with status 2', async () => {
   const help = await vigie('send', '--help');
   // A terminal may be narrower than a line.
   const text = help.stdout.replaceAll(/\s+/g, ' ');

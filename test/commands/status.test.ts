@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { metrics } from '../../adapters/service/metrics.ts';
-import { serve } from '../../adapters/service/server.ts';
+import { serve } from '../../adapters/service/status-server.ts';
 import { STATUS_SOCKET, type StatusReport } from '../../commands/service.ts';
 import { describe as lines } from '../../commands/status.ts';
 import { vigie } from '../rig/bench.ts';
@@ -83,13 +83,13 @@ test('and how the link is', () => {
 test('programs get the report, and its state as exit status', async () => {
   let now = report;
   const body = async () => ({ type: 'application/json', body: JSON.stringify(now) });
-  const room = await serve({ kind: 'unix', path: join(folder, STATUS_SOCKET) }, { '/status': body });
+  const server = await serve({ kind: 'unix', path: join(folder, STATUS_SOCKET) }, { '/status': body });
   const sound = await vigie('status', '--data', folder);
   expect(sound.status).toBe(0);
   expect(JSON.parse(sound.stdout)).toEqual(report);
   now = { ...report, stuck: 'a commit' };
   expect((await vigie('status', '--data', folder)).status).toBe(1);
-  await room.close();
+  await server.close();
 });
 
 test('what the agent does without is said, with the reason', () => {

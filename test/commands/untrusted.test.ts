@@ -1,4 +1,4 @@
-/** A car whose keys are missing or damaged is recorded and published; its commands are refused until they are mended. */
+/** A car whose keys are missing or damaged is recorded and published; its commands are refused until they are fixed. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

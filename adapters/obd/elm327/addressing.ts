@@ -8,7 +8,7 @@ import type { Adapter } from './adapter.ts';
 /** How one request is to reach the bus. */
 export interface Way {
   /** Frames are made and put together on this side (`ATCAF0`), the adapter only carries them. */
-  readonly byHand: boolean;
+  readonly inSoftware: boolean;
   /** Asks for pauses of these many ms between the frames of an answer; 0: none. */
   readonly separation: number;
 }
@@ -32,17 +32,17 @@ export function answerId(address: DiagnosticAddress): number | undefined {
 export async function setAddress(adapter: Adapter, address: DiagnosticAddress, wanted: Way): Promise<Way> {
   await setHeader(adapter, address.request, address.extended);
   await setFilter(adapter, address);
-  const byHand =
-    wanted.byHand ||
+  const inSoftware =
+    wanted.inSoftware ||
     !(await setExtendedAddress(adapter, address)) ||
     !(await setFlowControl(adapter, address, wanted.separation));
-  if (byHand) {
+  if (inSoftware) {
     await adapter.revert('extended address', 'ATCEA', '');
     // An address that looks like a first frame would draw a flow control frame, and pauses would not be asked for.
     await adapter.set('flow control', 'ATCFC', '0');
   } else await adapter.revert('flow control', 'ATCFC', '1');
-  await setFormatting(adapter, !byHand);
-  return { ...wanted, byHand };
+  await setFormatting(adapter, !inSoftware);
+  return { ...wanted, inSoftware };
 }
 
 /**
@@ -115,7 +115,7 @@ async function setExtendedAddress(adapter: Adapter, address: DiagnosticAddress):
 
 /**
  * Adapters answer first frames by themselves where identifiers are the usual ones (`ATFCSM0`); what else there is has to
- * be given. Where they do not take it, first frames stay without the rest and are answered by hand. False when pauses
+ * be given. Where they do not take it, first frames stay without the rest and are answered by software. False when pauses
  * were wanted and cannot be had so.
  */
 async function setFlowControl(adapter: Adapter, address: DiagnosticAddress, separation: number): Promise<boolean> {

@@ -3,9 +3,9 @@ import type { Clock, Log, OpenLine, SourceHealth } from '../../../agent/ports.ts
 import { VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest, DiagnosticRequester } from '../requester.ts';
 import { Adapter, type AdapterFacts, AdapterFault } from './adapter.ts';
+import { AdapterQuirks } from './adapter-quirks.ts';
 import { Conversation } from './conversation.ts';
 import { exchange, onlyReads } from './exchange.ts';
-import { Experience } from './experience.ts';
 import { findProtocol, type Protocol, setProtocol } from './protocol.ts';
 
 export interface Elm327Options {
@@ -35,7 +35,7 @@ const BACKOFF = { first: 1000, longest: 60_000 };
  */
 export class Elm327 implements DiagnosticRequester {
   readonly #options: Elm327Options;
-  readonly #experience = new Experience();
+  readonly #quirks = new AdapterQuirks();
   readonly #counts = {
     requests: 0,
     answered: 0,
@@ -135,7 +135,7 @@ export class Elm327 implements DiagnosticRequester {
       const outcome = await this.#mended(reads, async (adapter) => {
         const protocol = await this.#protocolFor(adapter, request.address);
         const { clock } = this.#options;
-        return exchange({ adapter, clock, protocol, experience: this.#experience }, request);
+        return exchange({ adapter, clock, protocol, quirks: this.#quirks }, request);
       });
       if ('answers' in outcome) {
         this.#heard(outcome.answers.length);

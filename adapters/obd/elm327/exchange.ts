@@ -3,12 +3,12 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { hexByte, hexOf } from '../hex.ts';
 import type { DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
 import type { Adapter } from './adapter.ts';
+import { type AdapterOutput, readOutput } from './adapter-output.ts';
+import type { AdapterQuirks } from './adapter-quirks.ts';
 import { answerId, setAddress, type Way } from './addressing.ts';
-import { ByHand, COUNT } from './by-hand.ts';
 import type { Patience } from './conversation.ts';
-import type { Experience } from './experience.ts';
-import { type Printed, readPrinted } from './printed.ts';
 import { isCan, type Protocol } from './protocol.ts';
+import { COUNT, SoftwareIsoTp } from './software-isotp.ts';
 
 /** The adapter's own time-out counts in steps of 4 ms, one byte of them (ELM327 data sheet, "ST hh"). */
 const TIME_STEP = 4;
@@ -30,7 +30,7 @@ const MONITOR = 'ATMA';
 /** Times that monitoring is begun anew for one answer. */
 const MOST_LISTENING = 20;
 
-/** Answers in several frames that are told by hand to go on, per request. */
+/** Answers in several frames that are continued by software, per request. */
 const MOST_FLOWS = 8;
 
 /** An exchange that did not come to an end as it should. */
@@ -46,7 +46,7 @@ export interface ExchangeOptions {
   readonly adapter: Adapter;
   readonly clock: Clock;
   readonly protocol: Protocol;
-  readonly experience: Experience;
+  readonly quirks: AdapterQuirks;
 }
 
 /**
@@ -54,44 +54,44 @@ export interface ExchangeOptions {
  * @throws VigieError `input.unreadable`, `input.malformed`, and what the request's `allowed` throws
  */
 export async function exchange(options: ExchangeOptions, request: DiagnosticRequest): Promise<Outcome> {
-  const { adapter, experience, protocol } = options;
+  const { adapter, quirks, protocol } = options;
   const { address, payload } = request;
   const way = await prepare(options, request);
   const wait = await setWait(adapter, request.timeout ?? DEFAULT_TIMEOUT);
   const patience: Patience = { quiet: wait + (isCan(protocol) ? 5000 : 15_000), total: 60_000 };
-  const hand = new ByHand(adapter, options.clock, patience);
+  const software = new SoftwareIsoTp(adapter, options.clock, patience);
   const counts = adapter.knows(COUNT) && onlyReads(payload);
-  const count = counts && !way.byHand && !way.byStn ? experience.frames(request) : undefined;
+  const count = counts && !way.inSoftware && !way.byStn ? quirks.frames(request) : undefined;
   let text: string;
   // An adapter that had to be put in order, or told the address, took its time.
   request.allowed?.();
-  if (way.byHand) text = await hand.send(request, counts && experience.waits(address));
+  if (way.inSoftware) text = await software.send(request, counts && quirks.waits(address));
   else if (way.byStn) text = await adapter.ask(`STPX D:${hexOf(payload)}`, patience);
   else text = await adapter.ask(hexOf(payload) + (count?.toString(16).toUpperCase() ?? ''), patience);
 
-  let printed = readPrinted(text, request);
+  let output = readOutput(text, request);
   const listening = new Listening(options, request, patience);
   for (let flows = 0; isCan(protocol) && adapter.headers; ) {
-    if (printed.reasons.has('overflow') || printed.reasons.has('bus')) break;
-    if (printed.waiting !== undefined && count === undefined && flows < MOST_FLOWS) {
+    if (output.reasons.has('overflow') || output.reasons.has('bus')) break;
+    if (output.waiting !== undefined && count === undefined && flows < MOST_FLOWS) {
       flows++;
-      text += `\r${await hand.goOn(address, printed.waiting, way.separation)}`;
-      printed = readPrinted(text, request);
-      experience.answeredByHand(address, printed.waiting === undefined);
-    } else if (printed.waiting === undefined && printed.pending.length > 0) {
+      text += `\r${await software.goOn(address, output.waiting, way.separation)}`;
+      output = readOutput(text, request);
+      quirks.answeredInSoftware(address, output.waiting === undefined);
+    } else if (output.waiting === undefined && output.pending.length > 0) {
       const more = await listening.further(text);
       if (more === undefined) break;
       text += `\r${more}`;
-      printed = readPrinted(text, request);
+      output = readOutput(text, request);
     } else break;
   }
-  if (printed.strays > 0) adapter.suspect();
-  return outcome({ request, printed, adapter, experience, count, way });
+  if (output.strays > 0) adapter.suspect();
+  return outcome({ request, output, adapter, quirks, count, way });
 }
 
 /** Everything that must stand before the request goes out. */
 async function prepare(
-  { adapter, protocol, experience }: ExchangeOptions,
+  { adapter, protocol, quirks }: ExchangeOptions,
   request: DiagnosticRequest,
 ): Promise<Way & { readonly byStn: boolean }> {
   const { address, payload } = request;
@@ -103,19 +103,19 @@ async function prepare(
         `the car has no CAN (protocol ${protocol}): only requests to all go there`,
       );
     }
-    return { byHand: false, byStn: false, separation: 0 };
+    return { inSoftware: false, byStn: false, separation: 0 };
   }
   const long = payload.length > 7 - (address.target === undefined ? 0 : 1);
   let byStn = false;
   if (long && address.target === undefined && adapter.facts.stn !== undefined && adapter.knows(STN_TRANSMIT)) {
     byStn = await adapter.set('segmentation', 'STCSEGT', '1');
   }
-  const byHand = (long && !byStn) || experience.waits(address);
-  const way = await setAddress(adapter, address, { byHand, separation: experience.separation(address) });
-  if (way.byHand && !adapter.headers) {
+  const inSoftware = (long && !byStn) || quirks.waits(address);
+  const way = await setAddress(adapter, address, { inSoftware, separation: quirks.separation(address) });
+  if (way.inSoftware && !adapter.headers) {
     throw new VigieError('input.unreadable', 'the adapter prints no headers: this address or length needs them');
   }
-  return { ...way, byStn: byStn && !way.byHand };
+  return { ...way, byStn: byStn && !way.inSoftware };
 }
 
 /** How long the adapter waits for an answer; ms that it really does. */
@@ -149,7 +149,7 @@ class Listening {
   async further(before: string): Promise<string | undefined> {
     const { adapter, clock } = this.#options;
     if (clock.monotonic() - this.#begun > LONGEST_PENDING) return undefined;
-    const known = readPrinted(before, this.#request).answers.length;
+    const known = readOutput(before, this.#request).answers.length;
     const end = clock.monotonic() + PENDING_TIME;
     // An adapter without filter stops by itself when its buffer is full.
     for (let attempt = 0; attempt < MOST_LISTENING; attempt++) {
@@ -157,10 +157,10 @@ class Listening {
       if (left <= 0 || !adapter.knows(MONITOR)) return undefined;
       const patience = { quiet: left + this.#patience.quiet, total: left };
       const heard = await adapter.watch(MONITOR, patience, (text) => {
-        const { answers, waiting } = readPrinted(`${before}\r${text}`, this.#request);
+        const { answers, waiting } = readOutput(`${before}\r${text}`, this.#request);
         return answers.length > known || waiting !== undefined;
       });
-      const { answers, waiting, pending, reasons } = readPrinted(heard, this.#request);
+      const { answers, waiting, pending, reasons } = readOutput(heard, this.#request);
       if (reasons.has('unknown')) adapter.lacks(MONITOR);
       // The adapter says that it was stopped, and lost what was not for us. Announcements prolong the wait.
       else if (answers.length + pending.length > 0 || waiting !== undefined) {
@@ -173,25 +173,25 @@ class Listening {
 
 interface Result {
   readonly request: DiagnosticRequest;
-  readonly printed: Printed;
+  readonly output: AdapterOutput;
   readonly adapter: Adapter;
-  readonly experience: Experience;
+  readonly quirks: AdapterQuirks;
   readonly count: number | undefined;
   readonly way: Way & { readonly byStn: boolean };
 }
 
-function outcome({ request, printed, adapter, experience, count, way }: Result): Outcome {
-  const { answers, pending, faults, complaints, reasons, strays } = printed;
+function outcome({ request, output, adapter, quirks, count, way }: Result): Outcome {
+  const { answers, pending, faults, complaints, reasons, strays } = output;
   const service = `service ${hexByte(request.payload[0] ?? 0)}`;
   if (answers.length > 0) {
     const whole = faults.length === 0 && pending.length === 0 && !reasons.has('overflow') && !reasons.has('damage');
-    if (whole && !way.byHand) experience.answered(request, answers);
+    if (whole && !way.inSoftware) quirks.answered(request, answers);
     return { answers, strays };
   }
-  experience.forget(request);
+  quirks.forget(request);
   const complaint = complaints[0] ?? '';
   if (reasons.has('overflow')) {
-    return failure('input.malformed', complaint, experience.slower(request.address));
+    return failure('input.malformed', complaint, quirks.slower(request.address));
   }
   if (reasons.has('unconnected') || reasons.has('bus')) return failure('input.unreadable', complaint, false);
   if (pending.length > 0) {

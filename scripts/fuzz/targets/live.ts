@@ -1,7 +1,7 @@
 /** What lines and buses bring while they are listened to: slcan adapters, ELM327 prompts, frames of ISO 15765-2. */
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from '../../../adapters/can/slcan/codec.ts';
 import { LineSplitter } from '../../../adapters/can/slcan/splitter.ts';
-import { readPrinted } from '../../../adapters/obd/elm327/printed.ts';
+import { readOutput } from '../../../adapters/obd/elm327/adapter-output.ts';
 import { readControl } from '../../../adapters/obd/isotp/control.ts';
 import { Reception } from '../../../adapters/obd/isotp/reception.ts';
 import { defaultSettings } from '../../../adapters/obd/isotp/settings.ts';
@@ -70,7 +70,7 @@ export const prompt: FuzzTarget = {
     ),
   words: ['NO DATA', 'CAN ERROR', 'UNABLE TO CONNECT', 'BUS INIT: ...OK', 'STOPPED', '?', '\r', ' ', '0:', '014', '7F'],
   run: (input) => {
-    const { answers } = readPrinted(latin1(input), engine);
+    const { answers } = readOutput(latin1(input), engine);
     return answers.length > 0;
   },
 };

@@ -19,7 +19,7 @@ const MOST_FRAMES = 15;
 const STEADY: ReadonlySet<number> = new Set([0x01, 0x09, 0x1a, 0x21, 0x22]);
 
 /** What past exchanges taught about the car: it holds for the next ones, whatever adapter asks. */
-export class Experience {
+export class AdapterQuirks {
   /** Frames that a request was answered with. */
   readonly #frames = new Map<string, number>();
   /** Addresses whose answers must be slowed down, with the pause between frames in ms. */
@@ -51,13 +51,13 @@ export class Experience {
     this.#frames.delete(requestKey(request));
   }
 
-  /** Whether first frames from this address must be answered by hand. */
+  /** Whether first frames from this address must be answered by software. */
   waits(address: DiagnosticAddress): boolean {
     return this.#waiting.has(addressKey(address));
   }
 
-  /** A first frame from this address was left alone, and the rest came (or did not) when it was answered by hand. */
-  answeredByHand(address: DiagnosticAddress, came: boolean): void {
+  /** A first frame from this address was left alone, and the rest came (or did not) when it was answered by software. */
+  answeredInSoftware(address: DiagnosticAddress, came: boolean): void {
     if (!came) this.#waiting.delete(addressKey(address));
     else if (this.#waiting.size < MOST) this.#waiting.add(addressKey(address));
   }

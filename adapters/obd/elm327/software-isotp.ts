@@ -35,7 +35,7 @@ type Flow = Extract<Control, { kind: 'flow' }>;
  * ISO 15765-2 made on this side, where the adapter's own formatting does not reach: long requests, extended addresses,
  * and flow control to identifiers that the adapter does not know. The adapter sends and prints single frames.
  */
-export class ByHand {
+export class SoftwareIsoTp {
   readonly #adapter: Adapter;
   readonly #clock: Clock;
   readonly #patience: Patience;
@@ -62,19 +62,19 @@ export class ByHand {
         `a request of ${payload.length} bytes to all control units: only one frame may be sent to all`,
       );
     }
-    let printed = await this.#frame(address, firstFrame(payload, room), true);
+    let output = await this.#frame(address, firstFrame(payload, room), true);
     let sent = firstFrameBytes(payload.length, room);
     for (let index = 1, waits = 0; ; ) {
-      const flow = this.#flow(address, printed);
+      const flow = this.#flow(address, output);
       if (flow === undefined) {
-        if (index === 1 && waits === 0) return printed;
+        if (index === 1 && waits === 0) return output;
         // Instead of a flow control there may be a refusal; silence is none.
-        if (adapterLines(printed, false).some(({ kind }) => kind === 'frame')) return printed;
+        if (adapterLines(output, false).some(({ kind }) => kind === 'frame')) return output;
         throw undelivered(`no flow control came after ${sent} of ${payload.length} bytes`);
       }
       if (flow.status === 'wait' && waits < MOST_WAITS) {
         waits++;
-        printed = await this.#awaitFlow(address);
+        output = await this.#awaitFlow(address);
         continue;
       }
       if (flow.status !== 'continue') {
@@ -89,8 +89,8 @@ export class ByHand {
         // Where nothing is to come, nothing is waited for.
         if (last || left === 1) await this.#adapter.revert('responses', 'ATR', '1');
         else await this.#adapter.set('responses', 'ATR', '0');
-        printed = await this.#frame(address, frame, last ? one : left === 1);
-        if (last) return printed;
+        output = await this.#frame(address, frame, last ? one : left === 1);
+        if (last) return output;
         if (flow.separation > 0 && left > 1) await this.#pause(flow.separation);
       }
       waits = 0;
@@ -109,8 +109,8 @@ export class ByHand {
   async #frame(address: DiagnosticAddress, data: Uint8Array, one: boolean): Promise<string> {
     const frame = hexOf(padded(data, address.target, DEFAULT_PADDING));
     if (one && this.#adapter.knows(COUNT)) {
-      const printed = await this.#adapter.ask(`${frame}1`, this.#patience);
-      if (!complaintReasons(printed).has('unknown')) return printed;
+      const output = await this.#adapter.ask(`${frame}1`, this.#patience);
+      if (!complaintReasons(output).has('unknown')) return output;
       this.#adapter.lacks(COUNT);
     }
     return this.#adapter.ask(frame, this.#patience);
@@ -125,10 +125,10 @@ export class ByHand {
   }
 
   /** The last one counts: what said WAIT may have said something else since. */
-  #flow(address: DiagnosticAddress, printed: string): Flow | undefined {
+  #flow(address: DiagnosticAddress, output: string): Flow | undefined {
     let last: Flow | undefined;
     const sender = hexId(answerId(address) ?? 0, address.extended);
-    for (const line of adapterLines(printed, false)) {
+    for (const line of adapterLines(output, false)) {
       if (line.kind !== 'frame' || line.header !== sender) continue;
       const control = readControl(line.data.subarray(addressBytes(address)), addressBytes(address));
       if (control?.kind === 'flow') last = control;

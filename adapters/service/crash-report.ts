@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 
-/** Name of the file in which a run leaves its last words. */
+/** Name of the file of the crash report of a run. */
 const FATAL = 'fatal.json';
 /** Name of the file in which `ExecStopPost` of the unit leaves `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
 const ENDED = 'ended';
@@ -18,7 +18,7 @@ const RESULTS: Readonly<Record<string, string>> = {
 };
 
 /** Has the error that ends this process written down before it ends. Returns what takes that back. */
-export function leaveLastWords(directory: string): () => void {
+export function writeCrashReports(directory: string): () => void {
   const note = (error: unknown): void => writeFatal(directory, error);
   process.on('uncaughtExceptionMonitor', note);
   return () => {
@@ -32,12 +32,12 @@ export function writeFatal(directory: string, error: unknown): void {
   try {
     writeFileSync(join(directory, FATAL), `${words}\n`, { mode: 0o640 });
   } catch (failure) {
-    process.stderr.write(`vigie: the last words could not be written: ${(failure as Error).message}\n`);
+    process.stderr.write(`vigie: the crash report could not be written: ${(failure as Error).message}\n`);
   }
 }
 
 /** Why the last run ended as it should not have, in one line; undefined: nobody knows. */
-export function lastWords(directory: string): string | undefined {
+export function crashReport(directory: string): string | undefined {
   const words = readQuietly(join(directory, FATAL));
   const seen = readQuietly(join(directory, ENDED));
   const [result = '', , status = ''] = (seen ?? '').trim().split(' ');
@@ -49,12 +49,12 @@ export function lastWords(directory: string): string | undefined {
  * The words of the run before are about that run only. A disk that refuses keeps them, which is said and keeps nothing
  * from running.
  */
-export function forgetLastWords(directory: string): void {
+export function removeCrashReport(directory: string): void {
   for (const name of [FATAL, ENDED]) {
     try {
       rmSync(join(directory, name), { force: true });
     } catch (error) {
-      process.stderr.write(`vigie: old last words could not be removed: ${(error as Error).message}\n`);
+      process.stderr.write(`vigie: the old crash report could not be removed: ${(error as Error).message}\n`);
     }
   }
 }

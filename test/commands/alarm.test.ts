@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { wakeLater } from '../../commands/waking.ts';
+import { setAlarm } from '../../commands/alarm.ts';
 
 test('wakes at a moment, here one that has passed, unless it is cancelled before', async () => {
   const called: string[] = [];
   const past = Date.UTC(2026, 0, 1);
-  wakeLater(past, () => called.push('cancelled'))();
+  setAlarm(past, () => called.push('cancelled'))();
   await new Promise<void>((resolve) => {
-    wakeLater(past, () => {
+    setAlarm(past, () => {
       called.push('woken');
       resolve();
     });

@@ -11,7 +11,7 @@ const RENEWAL = 60_000;
  * Tells a car that somebody watches it, until the result is called. Whom the broker does not let speak to the car sees
  * what it publishes all the same, in its own time; that is said once.
  */
-export async function keepWatching(client: CloudClient, vin: string): Promise<() => void> {
+export async function renewWatch(client: CloudClient, vin: string): Promise<() => void> {
   let timer: NodeJS.Timeout | undefined;
   let refused = false;
   const say = async (): Promise<void> => {

@@ -1,13 +1,13 @@
 import type { CommandBodyKind } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** A command that somebody wants to be given. */
-export interface Wish {
+/** A command to be sent: its kind and its body. */
+export interface CommandRequest {
   readonly kind: CommandBodyKind;
   readonly body: object;
 }
 
-/** Options that say more of a wish. */
+/** Options of a command. */
 export interface Details {
   /** A time of day such as 23:30, or a date-time with its offset. */
   readonly at?: string;

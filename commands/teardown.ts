@@ -1,10 +1,10 @@
 import type { Log } from '../agent/ports.ts';
 
 /** Ends one thing that was begun. */
-export type End = () => Promise<unknown>;
+export type Teardown = () => Promise<unknown>;
 
 /** Ends it; what goes wrong is said in the log and keeps nothing else from ending. */
-export async function quietly(end: End, log: Log): Promise<void> {
+export async function quietly(end: Teardown, log: Log): Promise<void> {
   try {
     await end();
   } catch (error) {
@@ -13,19 +13,19 @@ export async function quietly(end: End, log: Log): Promise<void> {
 }
 
 /**
- * Lets `begin` put before `ends` how to end each thing that it begins. `stop` ends all of them, the last first. Where
+ * Lets `begin` register at the front of `teardowns` how to end each thing that it begins. `stop` runs them in this order. Where
  * `begin` rejects, whatever was begun is ended before this rejects with the same.
  */
-export async function beginning<T>(
+export async function withTeardown<T>(
   log: Log,
-  begin: (ends: End[]) => Promise<T>,
+  begin: (teardowns: Teardown[]) => Promise<T>,
 ): Promise<{ readonly begun: T; readonly stop: () => Promise<void> }> {
-  const ends: End[] = [];
+  const teardowns: Teardown[] = [];
   const stop = async (): Promise<void> => {
-    for (const end of ends.splice(0)) await quietly(end, log);
+    for (const end of teardowns.splice(0)) await quietly(end, log);
   };
   try {
-    return { begun: await begin(ends), stop };
+    return { begun: await begin(teardowns), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -2,8 +2,8 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 
-/** What a car said; undefined, and a complaint, for what is no message. */
-export function messageIn(payload: Uint8Array): Message | undefined {
+/** Decodes a message of the car; prints an error and returns undefined where it is malformed. */
+export function readMessage(payload: Uint8Array): Message | undefined {
   try {
     return decodeMessage(payload);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Memory, RecordStore, StoredRecord } from '../agent/ports.ts';
 
 /** Memory and records that end with the process. */
-export function passing(): { memory: Memory; records: RecordStore } {
+export function volatileStore(): { memory: Memory; records: RecordStore } {
   const collections = new Map<string, Map<string, StoredRecord>>();
   return {
     memory: { recall: () => undefined, keep: () => undefined },

@@ -12,7 +12,7 @@ export type Place =
 /** Gives the body of one path, with its media type. */
 export type Page = () => Promise<{ readonly type: string; readonly body: string }>;
 
-export interface ReadingRoom {
+export interface StatusServer {
   /** Where it listens, e.g. `127.0.0.1:9464`. */
   readonly address: string;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ const PATIENCE = 5_000;
  * Serves `pages` by their path.
  * @throws VigieError `input.unreadable` when the place is taken or cannot be used
  */
-export async function serve(place: Place, pages: Readonly<Record<string, Page>>): Promise<ReadingRoom> {
+export async function serve(place: Place, pages: Readonly<Record<string, Page>>): Promise<StatusServer> {
   // Node's own look for late requests would wake the process for ever; connections have their time from the start here.
   const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
     answer(request, response, pages).catch((error: Error) => {

@@ -8,25 +8,25 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { metrics, metricsPage } from '../../../adapters/service/metrics.ts';
 import { privateBytesIn, processVitals } from '../../../adapters/service/process.ts';
-import { type ReadingRoom, serve } from '../../../adapters/service/server.ts';
+import { type StatusServer, serve } from '../../../adapters/service/status-server.ts';
 import { Health, type HealthSnapshot } from '../../../agent/health/health.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 
 let folder: string;
-let rooms: ReadingRoom[];
+let servers: StatusServer[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'vigie-server-'));
-  rooms = [];
+  servers = [];
 });
 afterEach(async () => {
-  for (const room of rooms) await room.close();
+  for (const server of servers) await server.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function open(...args: Parameters<typeof serve>): Promise<ReadingRoom> {
-  const room = await serve(...args);
-  rooms.push(room);
-  return room;
+async function open(...args: Parameters<typeof serve>): Promise<StatusServer> {
+  const server = await serve(...args);
+  servers.push(server);
+  return server;
 }
 
 async function get(where: object, path: string, method = 'GET') {

@@ -7,7 +7,7 @@ import type { VigieError } from '../../protocol/errors.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { bodyFault } from '../../protocol/schema/remote/rules.ts';
 import { orderUsages } from './orders.ts';
-import { type Details, type Wish, wrong } from './wish.ts';
+import { type CommandRequest, type Details, wrong } from './request.ts';
 
 interface Verb {
   /** As the help shows it. */
@@ -15,7 +15,7 @@ interface Verb {
   /** Names of details that it knows. */
   readonly details?: readonly (keyof Details)[];
   /** Undefined when it cannot be meant. */
-  read(words: readonly string[], details: Details): Wish | undefined;
+  read(words: readonly string[], details: Details): CommandRequest | undefined;
 }
 
 /** Two words, each with its body. */
@@ -60,25 +60,25 @@ const verbs: Readonly<Record<string, Verb>> = {
   navigate: { usage: 'navigate LON,LAT…', read: navigate },
 };
 
-/** One line a wish, for help and complaints. */
+/** One line for each command, for help and error messages. */
 export const usages: readonly string[] = Object.values(verbs).map(({ usage }) => usage);
 
 /** What the words ask for. @throws VigieError `usage.wrong` with what is known, or which part cannot be meant */
-export function wishOf(what: string, words: readonly string[], details: Details): Wish {
+export function requestOf(what: string, words: readonly string[], details: Details): CommandRequest {
   const verb = Object.hasOwn(verbs, what) ? verbs[what] : undefined;
   const said = [what, ...words].join(' ');
   if (verb === undefined) throw wrong(`cannot send "${said}"; known:\n  ${[...usages, ...orderUsages].join('\n  ')}`);
   for (const name of Object.keys(details) as (keyof Details)[]) {
     if (!verb.details?.includes(name)) throw wrong(`"${what}" has no --${name}: ${verb.usage}`);
   }
-  const wish = verb.read(words, details);
-  if (wish === undefined) throw wrong(`cannot send "${said}": ${verb.usage}`);
-  const fault = bodyFault(wish.kind, wish.body);
+  const request = verb.read(words, details);
+  if (request === undefined) throw wrong(`cannot send "${said}": ${verb.usage}`);
+  const fault = bodyFault(request.kind, request.body);
   if (fault !== undefined) throw wrong(`cannot send "${said}": ${fault}`);
-  return wish;
+  return request;
 }
 
-function charge(words: readonly string[], details: Details): Wish | undefined {
+function charge(words: readonly string[], details: Details): CommandRequest | undefined {
   const { at, until, days, slot, level, type } = details;
   const kind = 'ElectricBatteryChargingRequest';
   const [word, ...more] = words;
@@ -95,8 +95,8 @@ function charge(words: readonly string[], details: Details): Wish | undefined {
   };
   const plan = at === undefined ? undefined : chargePlan(at, until, days, slot);
   if (plan === undefined && (until ?? days ?? slot) !== undefined) throw wrong('--until, --days and --slot need --at');
-  const wished = Object.keys(preferences).length > 0;
-  return { kind, body: { ...(plan === undefined ? {} : { schedule: plan }), ...(wished ? { preferences } : {}) } };
+  const preferred = Object.keys(preferences).length > 0;
+  return { kind, body: { ...(plan === undefined ? {} : { schedule: plan }), ...(preferred ? { preferences } : {}) } };
 }
 
 /** Once at a time, or a program when it ends, repeats or has a place. */
@@ -114,10 +114,10 @@ function chargePlan(at: string, until?: string, days?: string, slot?: string): o
   return { programs: [program] };
 }
 
-function precondition(words: readonly string[], details: Details): Wish | undefined {
+function precondition(words: readonly string[], details: Details): CommandRequest | undefined {
   const { at, days, slot, once } = details;
   const kind = 'ThermalPreconditioning';
-  const air = (airConditioning: object): Wish => ({ kind, body: { airConditioning } });
+  const air = (airConditioning: object): CommandRequest => ({ kind, body: { airConditioning } });
   const [word, ...more] = words;
   if (more.length > 0) return undefined;
   if (word === 'delete') {
@@ -145,7 +145,7 @@ function precondition(words: readonly string[], details: Details): Wish | undefi
   return air({ programs: [program] });
 }
 
-function stolen(words: readonly string[], { running, shutdown }: Details): Wish | undefined {
+function stolen(words: readonly string[], { running, shutdown }: Details): CommandRequest | undefined {
   const kind = 'Stolen';
   if (words.length === 1 && words[0] === 'track') {
     const period = {
@@ -158,7 +158,7 @@ function stolen(words: readonly string[], { running, shutdown }: Details): Wish 
   return choice(kind, { on: { stolen: true }, off: { stolen: false } })(words, {});
 }
 
-function navigate(words: readonly string[]): Wish | undefined {
+function navigate(words: readonly string[]): CommandRequest | undefined {
   if (words.length === 0 || words.length > 10) return undefined;
   const positions = words.map((word) => {
     const coordinates = word.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));

@@ -2,7 +2,7 @@
  * As `wakeAt`, whose scheduler brings calendars and time zones with it: they are loaded with the first moment that is
  * waited for. Most cars never wait for one, and have the memory for other things.
  */
-export function wakeLater(at: number, due: () => void): () => void {
+export function setAlarm(at: number, due: () => void): () => void {
   let cancelled = false;
   let cancel = (): void => {
     cancelled = true;

@@ -1,22 +1,22 @@
-/** What waits until files are mended, or a port is free, while the rest of the agent does its work. */
+/** Retries what needs a sound file or a free port, while the rest of the agent works. */
 import type { CallbackChannels } from '../adapters/callbacks/index.ts';
 import type { TrustStore } from '../adapters/keys/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type ErrorCode, VigieError } from '../protocol/errors.ts';
 import type { CarService } from './service.ts';
 
-/** After this it is tried again with what may have been mended, ms. */
+/** Time between attempts, ms. */
 const AGAIN = 60_000;
 
-export interface Mending {
+export interface Retry {
   /** What the agent does without meanwhile, for the log, e.g. `the interface is not served`. */
   readonly without: string;
   /** Reads files, and does what is to be done with them. */
   readonly attempt: () => void | Promise<void>;
   /** Told what is wrong, and undefined when nothing is. */
   readonly trouble: (what: string | undefined) => void;
-  /** Codes of errors that can be mended while the agent runs; default: those of files. */
-  readonly mendable?: readonly ErrorCode[];
+  /** Codes of errors after which the attempt is repeated; default: those of files. */
+  readonly retried?: readonly ErrorCode[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -25,12 +25,12 @@ export interface Mending {
 const FILES: readonly ErrorCode[] = ['configuration.wrong', 'input.unreadable'];
 
 /**
- * Makes the attempt and resolves after it. What can be mended, such as a file that is missing or damaged, is said once,
+ * Makes the attempt and resolves after it. An error that can be fixed meanwhile, such as a missing or damaged file, is logged once,
  * and the attempt is made again every minute until it succeeds. Rejects with everything else that the first rejects with.
  * @returns ends it; resolves when no attempt is under way any more
  */
-export async function untilMended(mending: Mending): Promise<() => Promise<void>> {
-  const { without, attempt, trouble, mendable = FILES, clock, log } = mending;
+export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>> {
+  const { without, attempt, trouble, retried = FILES, clock, log } = retry;
   let said: string | undefined;
   let stopped = false;
   let cancel: () => void = () => undefined;
@@ -39,9 +39,9 @@ export async function untilMended(mending: Mending): Promise<() => Promise<void>
     try {
       await attempt();
       trouble(undefined);
-      if (said !== undefined) log.info('what was wrong is mended', { was: without });
+      if (said !== undefined) log.info('the problem is fixed', { was: without });
     } catch (error) {
-      if (first && !(error instanceof VigieError && mendable.includes(error.code))) throw error;
+      if (first && !(error instanceof VigieError && retried.includes(error.code))) throw error;
       const { message } = error as Error;
       if (message !== said) log.error(`${without}; it is tried again`, { error: message });
       said = message;
@@ -61,7 +61,7 @@ export async function untilMended(mending: Mending): Promise<() => Promise<void>
 }
 
 /** What those need that keep at it. */
-export interface Keeping {
+export interface KeepOptions {
   /** Whoever asks is told there. */
   readonly service: Pick<CarService, 'lacks'> | undefined;
   readonly clock: Clock;
@@ -76,9 +76,9 @@ export interface Keeping {
 export function keepTrust(
   keys: TrustStore,
   path: string,
-  { service, clock, log }: Keeping,
+  { service, clock, log }: KeepOptions,
 ): Promise<() => Promise<void>> {
-  return untilMended({
+  return retryUntilSound({
     without: 'the keys that are to be trusted are not known: their commands are refused',
     attempt: () => keys.take(path),
     trouble: (what) => service?.lacks('trust', keys.unconfirmed ?? what),
@@ -88,14 +88,14 @@ export function keepTrust(
 }
 
 /**
- * Says what keeps notifications from being sent, until it is mended; they wait meanwhile.
+ * Says what keeps notifications from being sent, until it is fixed; they wait meanwhile.
  * @returns ends it
  */
 export function keepChannels(
   notificationChannels: CallbackChannels,
-  { service, clock, log }: Keeping,
+  { service, clock, log }: KeepOptions,
 ): Promise<() => Promise<void>> {
-  return untilMended({
+  return retryUntilSound({
     without: 'not all notifications can be sent',
     attempt: () => notificationChannels.inspect(),
     trouble: (what) => service?.lacks('callbacks', what),

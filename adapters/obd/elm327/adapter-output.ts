@@ -7,7 +7,7 @@ import { readResponse } from '../response.ts';
 import { answerId } from './addressing.ts';
 
 /** What the printed text says of one request. */
-export interface Printed {
+export interface AdapterOutput {
   /** Whole answers to this request, those that only ask to wait left out. */
   readonly answers: readonly DiagnosticAnswer[];
   /** CAN identifiers of control units that asked to wait and have not answered yet. */
@@ -23,7 +23,7 @@ export interface Printed {
 }
 
 /** Reads what an adapter printed for a request, all of it so far and without an echo. Throws nothing. */
-export function readPrinted(text: string, { address, payload }: DiagnosticRequest): Printed {
+export function readOutput(text: string, { address, payload }: DiagnosticRequest): AdapterOutput {
   const route = routeOf(address);
   const response = readResponse(text, () => address.target !== undefined, false);
   const answers: DiagnosticAnswer[] = [];
