@@ -3,7 +3,9 @@ import type { SystemClock } from '../adapters/clock/system.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
-import { ObdSource, pauseAsleep, VoltageWatch } from '../adapters/obd/poll/index.ts';
+import { readVin } from '../adapters/obd/j1979/index.ts';
+import { ObdSource, type ObdSourceOptions, pauseAsleep, VoltageWatch } from '../adapters/obd/poll/index.ts';
+import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
 import type { FrameBatch, FrameSender, Log, ReadingSource } from '../agent/ports.ts';
 import type { Rest } from '../agent/rest.ts';
@@ -21,6 +23,8 @@ export interface Surroundings {
   readonly clock: SystemClock;
   readonly log: Log;
   readonly rest: Rest;
+  /** Told the vehicle identification number that the car gives, once for each run. */
+  readonly vinRead?: (vin: string) => void;
 }
 
 /** The ways to the buses, by name: what takes frames, who hears them first, and who asks. */
@@ -42,7 +46,7 @@ export function commandedBuses({ commands }: Configuration, vehicle: Vehicle): R
  * @throws VigieError `configuration.wrong` for a bus that takes no requests, or an address that is none
  */
 export function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
-  const { clock, log, rest } = ways;
+  const { clock, log, rest, vinRead } = ways;
   const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
   if (bus?.obd === undefined) return [];
   const sets = vehicle.signalSets.get(bus.name) ?? [];
@@ -53,7 +57,7 @@ export function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehi
     const requester = overBus(obd, file, asleepAfter, ways);
     // Frames that the profile knows by one name and requests by another are on the same wires.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
-    const source = new ObdSource({ ...asking, requester, settings });
+    const source = new ObdSource({ ...asking, requester, settings, ...readsVin(requester, vinRead) });
     // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
     if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
     return [closing(source, { release: pauseAsleep(source, rest) })];
@@ -63,10 +67,33 @@ export function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehi
   // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
-  const source = new ObdSource({ ...asking, requester: elm, settings: polls });
+  const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...readsVin(elm, vinRead) });
   if (can.length > 0) return [closing(source, { before: () => elm.close(), release: pauseAsleep(source, rest) })];
   const watch = new VoltageWatch({ polls: source, rest, clock, voltage: () => elm.voltage() });
   return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
+}
+
+/** Reads the number when control units are found, until one has given it. */
+function readsVin(
+  requester: DiagnosticRequester,
+  vinRead: ((vin: string) => void) | undefined,
+): Pick<ObdSourceOptions, 'found'> {
+  if (vinRead === undefined) return {};
+  let known = false;
+  return {
+    found: (extended) => {
+      if (known) return;
+      readVin(requester, extended).then(
+        (vin) => {
+          if (vin === undefined) return;
+          known = true;
+          vinRead(vin);
+        },
+        // The car has gone, or the line: it is asked again when it is found again.
+        () => undefined,
+      );
+    },
+  };
 }
 
 function adapter(

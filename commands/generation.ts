@@ -18,7 +18,7 @@ import {
 } from '../agent/configuration/generations.ts';
 import type { Clock, Document, Log } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
-import { type Configuration, loadConfiguration } from '../config/configuration.ts';
+import { type Configuration, type IdentifiedConfiguration, loadConfiguration } from '../config/configuration.ts';
 import type { Environment } from '../config/environment.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { decodeBody } from '../protocol/command.ts';
@@ -45,34 +45,47 @@ export interface ConfigurationsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly unwritten: Unwritten;
+  /** The number of the car, for configurations that have none. */
+  readonly vin?: string;
 }
 
+const UNIDENTIFIED = {
+  line: 0,
+  severity: 'error',
+  message: 'vin is missing',
+  fix: 'add vin: and its 17 characters',
+} as const;
+
 export interface Chosen {
-  readonly configuration: Configuration;
+  readonly configuration: IdentifiedConfiguration;
   readonly vehicle: Vehicle;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
  * What `vigie check -c` looks at and a start depends on. `files`: whether those that the broker, the interface, commands
- * and callbacks want must be there.
+ * and callbacks want must be there; `ofCar`: the number of the car, for a configuration that has none.
  */
 export function inspect(
   path: string,
   environment: Environment,
   folder?: string,
   files: 'needed' | 'awaited' = 'needed',
+  ofCar?: string,
 ): Partial<Chosen> {
   const { configuration, diagnostics } = loadConfiguration(path, environment, folder, files);
   if (configuration === undefined) return { diagnostics };
+  const { vin = ofCar } = configuration;
   const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
   const all = [
     ...diagnostics,
     ...faults,
     ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)),
     ...checkKeys(configuration, files === 'needed' ? 'error' : 'warning'),
+    ...(vin === undefined ? [{ ...UNIDENTIFIED, file: path }] : []),
   ];
-  return { ...(failed(all) || vehicle === undefined ? {} : { configuration, vehicle }), diagnostics: all };
+  const usable = !failed(all) && vehicle !== undefined && vin !== undefined;
+  return { ...(usable ? { configuration: { ...configuration, vin }, vehicle } : {}), diagnostics: all };
 }
 
 export class Configurations {
@@ -115,13 +128,12 @@ export class Configurations {
    * @throws VigieError `configuration.wrong` when there is none
    */
   async choose(crashed?: string): Promise<Chosen> {
-    const { file, environment, log } = this.#parts;
-    const folder = dirname(file);
+    const { file, log } = this.#parts;
     await this.#keep(start(this.#state, this.#edited()));
     const { starts = 0 } = this.#state.trial ?? {};
     if (crashed !== undefined && starts > 1) await this.giveUp(`the agent did not stay up with it: ${crashed}`);
     if (current(this.#state) !== LOCAL) {
-      const { diagnostics, ...sent } = inspect(this.#files.path(current(this.#state)), environment, folder);
+      const { diagnostics, ...sent } = this.#inspect(this.#files.path(current(this.#state)));
       if (usable(sent)) return this.#run({ ...sent, diagnostics: diagnostics ?? [] });
       log.error('the configuration that was sent cannot be used', { error: said(diagnostics) });
       if (this.#state.trial !== undefined) {
@@ -129,9 +141,9 @@ export class Configurations {
         return this.choose();
       }
     }
-    const { diagnostics = [], ...local } = inspect(file, environment);
+    const { diagnostics = [], ...local } = this.#inspect(file);
     if (usable(local)) return this.#run({ ...local, diagnostics });
-    const { diagnostics: _older, ...copy } = inspect(this.#files.localCopy, environment, folder);
+    const { diagnostics: _older, ...copy } = this.#inspect(this.#files.localCopy);
     if (!usable(copy)) return this.#waiting() ?? this.#refuse(diagnostics);
     log.error('the configuration has errors; the last one that was good is used', { error: said(diagnostics) });
     return this.#run({ ...copy, diagnostics });
@@ -178,12 +190,12 @@ export class Configurations {
   /** Carries out a command of kind `Configuration`: checked as `vigie check` does, kept, and tried by a new start. */
   readonly agentCommand: AgentCommand = async (body) => {
     const { configuration: text } = decodeBody('Configuration', body);
-    const { file, environment, log, clock } = this.#parts;
+    const { file, log, clock } = this.#parts;
     const running = current(this.#state) === LOCAL ? file : this.#files.path(current(this.#state));
     // The command came again, after a power cut: it was carried out.
     if (contentsOf(running) === text) return;
     this.#files.write(this.#files.candidate, text);
-    const { configuration, diagnostics } = inspect(this.#files.candidate, environment, dirname(file));
+    const { configuration, diagnostics } = this.#inspect(this.#files.candidate);
     if (configuration === undefined) throw new VigieError('configuration.wrong', said(diagnostics));
     const { vin, data } = this.#running ?? configuration;
     if (configuration.vin !== vin || configuration.data !== data) {
@@ -203,6 +215,12 @@ export class Configurations {
     clock.after(COURTESY, () => this.#again('another configuration'));
   };
 
+  /** Relative paths are those of the file on the unit. */
+  #inspect(path: string, files?: 'needed' | 'awaited'): Partial<Chosen> {
+    const { file, environment, vin } = this.#parts;
+    return inspect(path, environment, dirname(file), files, vin);
+  }
+
   #run(chosen: Chosen): Chosen {
     const { clock } = this.#parts;
     this.#running = chosen.configuration;
@@ -221,11 +239,11 @@ export class Configurations {
 
   /** Where nothing can be used as it is: what only lacks files, such as certificates and keys. The car is recorded. */
   #waiting(): Chosen | undefined {
-    const { file, environment, log } = this.#parts;
-    const [number, folder] = [current(this.#state), dirname(file)];
+    const { file, log } = this.#parts;
+    const number = current(this.#state);
     const sent = number === LOCAL ? [] : [this.#files.path(number)];
     for (const path of [...sent, file, this.#files.localCopy]) {
-      const { diagnostics = [], ...found } = inspect(path, environment, folder, 'awaited');
+      const { diagnostics = [], ...found } = this.#inspect(path, 'awaited');
       if (!usable(found)) continue;
       log.error('files are missing or damaged; the car is recorded without what needs them until they are fixed', {
         files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
@@ -242,10 +260,10 @@ export class Configurations {
 
   /** What tells a sound file on the unit from the one before: one with errors takes nothing's place. */
   #edited(): string {
-    const { file, environment } = this.#parts;
+    const { file } = this.#parts;
     const { local = this.#local } = this.#state;
     if (current(this.#state) === LOCAL || local === this.#local) return local;
-    return inspect(file, environment).configuration === undefined ? local : this.#local;
+    return this.#inspect(file).configuration === undefined ? local : this.#local;
   }
 
   get #local(): string {

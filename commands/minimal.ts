@@ -6,7 +6,7 @@ import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { openDocument, openStore } from '../adapters/store/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
-import type { Configuration } from '../config/configuration.ts';
+import type { IdentifiedConfiguration } from '../config/configuration.ts';
 import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
 import { keepTrust } from './retry.ts';
 import type { Service } from './service.ts';
@@ -14,7 +14,7 @@ import { type Teardown, withTeardown } from './teardown.ts';
 import { version } from './version.ts';
 
 export interface MinimalParts {
-  readonly configuration: Configuration;
+  readonly configuration: IdentifiedConfiguration;
   readonly mqtt: MqttAddress;
   readonly data: string;
   readonly service: Service;

@@ -6,15 +6,21 @@ import { SystemClock } from '../adapters/clock/system.ts';
 import { openLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
 import { claimFormat } from '../adapters/service/record-format.ts';
+import { openDocument } from '../adapters/store/index.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
-import { type Configuration, loadConfiguration, readSecret } from '../config/configuration.ts';
+import {
+  type Configuration,
+  type IdentifiedConfiguration,
+  loadConfiguration,
+  readSecret,
+} from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { channelsOf } from './callback-channels.ts';
 import { startCar } from './car.ts';
-import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
+import { type Boots, beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import { Configurations, type Unwritten } from './generation.ts';
 import { startMinimal } from './minimal.ts';
 import { writtenMonitors } from './monitors.ts';
@@ -67,7 +73,12 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
     const unused = await beginRecords(data, log);
     const starts = await Starts.open(data, log);
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
-    const parts = { file: resolve(options.config), data, environment: process.env, clock, log, unwritten };
+    const vin = local?.vin === undefined ? await vinOfCar(local, data, { clock, log }, signalled) : undefined;
+    if (local !== undefined && (local.vin ?? vin) === undefined) return false;
+    const parts = {
+      ...{ file: resolve(options.config), data, environment: process.env, clock, log, unwritten },
+      ...(vin === undefined ? {} : { vin }),
+    };
     const configurations = await Configurations.open(parts);
     const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
     complain(diagnostics);
@@ -95,7 +106,7 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
 }
 
 interface Run {
-  readonly configuration: Configuration;
+  readonly configuration: IdentifiedConfiguration;
   readonly vehicle: Vehicle;
   readonly data: string;
   /** No agent ever ran there. */
@@ -174,6 +185,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     clock,
     log,
     rest,
+    service.vinRead,
   );
   const { http } = configuration;
   const monitors = writtenMonitors(configuration.monitors, log);
@@ -210,6 +222,21 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     await car.stop();
     close?.();
   };
+}
+
+/**
+ * The number where the configuration has none: of the car whose records these are, else as the car gives it. Undefined
+ * when the process is to end before it does, or there is no configuration to ask by.
+ */
+async function vinOfCar(
+  local: Configuration | undefined,
+  data: string,
+  parts: { readonly clock: SystemClock; readonly log: Log },
+  signalled: Promise<void>,
+): Promise<string | undefined> {
+  const { vin } = (await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log: parts.log })).data;
+  if (vin !== undefined || local === undefined) return vin;
+  return (await import('./car-vin.ts')).awaitCarVin(local, parts, signalled);
 }
 
 /** Refuses records of a newer agent. A disk that refuses the number must not keep the car dark. */

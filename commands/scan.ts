@@ -1,29 +1,17 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { SlcanBus } from '../adapters/can/slcan/index.ts';
-import { SocketCan } from '../adapters/can/socketcan/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
-import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
-import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { ObdDecoder } from '../adapters/obd/index.ts';
-import { IsoTp } from '../adapters/obd/isotp/index.ts';
 import { scanCar } from '../adapters/obd/j1979/index.ts';
-import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
-import type { FrameSender, FrameSource } from '../agent/ports.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { findingText } from './finding-text.ts';
+import { connectAdapter, connectInterface, connectStick, type ObdConnection } from './obd-connection.ts';
 import { type Format, formatOf, Lines } from './output.ts';
 import { loadSignalSet, standardSets } from './signal-sets.ts';
 
 /** Exit status when no control unit answers. */
 const NOTHING = 1;
-/** Usual speeds of a serial line to an adapter, bit/s. */
-const ELM_BAUD = 38_400;
-const SLCAN_BAUD = 115_200;
-/** The one bus that is asked. */
-const BUS = 'obd';
-
 interface Options {
   readonly obd?: string[];
   readonly protocol?: (typeof obdProtocols)[number];
@@ -61,7 +49,7 @@ async function scan(adapter: string, options: Options): Promise<void> {
   const decoder = new ObdDecoder([...standardSets, ...(options.obd ?? [])].map(loadSignalSet));
   const format = formatOf(options.format);
   const lines = new Lines();
-  const { requester, close } = await requesterTo(adapter, options);
+  const { requester, close } = await connectTo(adapter, options);
   let found = 0;
   try {
     for await (const finding of scanCar(requester, decoder)) {
@@ -77,46 +65,10 @@ async function scan(adapter: string, options: Options): Promise<void> {
   process.exitCode = NOTHING;
 }
 
-interface Connection {
-  readonly requester: DiagnosticRequester;
-  readonly close: () => Promise<void>;
-}
-
-async function requesterTo(adapter: string, { protocol, bitrate }: Options): Promise<Connection> {
-  const clock = new SystemClock();
-  const log = new StreamLog(process.stderr, 'error');
-  if (adapter.startsWith('slcan:')) {
-    const address = adapter.slice('slcan:'.length);
-    const open = lineTo(readLineAddress(address, SLCAN_BAUD), clock);
-    return overFrames(
-      new SlcanBus({ bus: BUS, name: address, open, clock, log, bitRate: bitrate, sends: true }),
-      clock,
-    );
-  }
-  if (!/[/:]/.test(adapter)) {
-    return overFrames(new SocketCan({ interface: adapter, bus: BUS, clock, log }), clock);
-  }
-  const requester = new Elm327({
-    open: lineTo(readLineAddress(adapter, ELM_BAUD), clock),
-    clock,
-    log,
-    name: adapter,
-    ...(protocol === undefined ? {} : { protocol: String(obdProtocols.indexOf(protocol) + 1) as Protocol }),
-  });
-  return { requester, close: () => requester.close() };
-}
-
-async function overFrames(bus: FrameSource & FrameSender, clock: SystemClock): Promise<Connection> {
-  // The user wants the car asked: that its bus is silent, as behind a gateway, is no reason not to.
-  const requester = new IsoTp({ clock, sender: bus, bus: BUS, index: 0, asleepAfter: Number.POSITIVE_INFINITY });
-  await bus.start((batch) => requester.receive(batch));
-  return {
-    requester,
-    close: async () => {
-      requester.close();
-      await bus.stop();
-    },
-  };
+function connectTo(adapter: string, { protocol, bitrate }: Options): ObdConnection | Promise<ObdConnection> {
+  const parts = { clock: new SystemClock(), log: new StreamLog(process.stderr, 'error') };
+  if (adapter.startsWith('slcan:')) return connectStick(adapter.slice('slcan:'.length), bitrate, parts);
+  return /[/:]/.test(adapter) ? connectAdapter(adapter, protocol, parts) : connectInterface(adapter, parts);
 }
 
 function bitrate(text: string): number {

@@ -48,6 +48,8 @@ export interface StatusReport extends HealthSnapshot {
   readonly before?: string;
   /** What the agent does without until files are fixed, and why; absent: nothing. */
   readonly lacking?: Lacking;
+  /** The vehicle identification number that the car gives, where it differs from the configured one. */
+  readonly carVin?: string;
 }
 
 /** What the roof needs of the service to build an agent around it. */
@@ -175,6 +177,7 @@ export class Service implements CarService {
   readonly #interval: number | undefined;
   readonly #servers: StatusServer[] = [];
   #every = 1_000;
+  #carVin: string | undefined;
   readonly #lacking = new Map<keyof Lacking, string>();
   #reached = false;
 
@@ -238,6 +241,7 @@ export class Service implements CarService {
         health: this.health.hello(),
         configuration: configurations.told,
         ...(trust === undefined ? {} : { trust: trust.slice(0, 256) }),
+        ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
       };
     },
   };
@@ -250,6 +254,20 @@ export class Service implements CarService {
     if (why === undefined) this.#lacking.delete(part);
     else this.#lacking.set(part, why);
   }
+
+  /** The number that the car gives; a difference is reported until the car gives the configured one. */
+  readonly vinRead = (carVin: string): void => {
+    const { vin, log } = this.#options;
+    const differs = carVin !== vin;
+    if (differs && this.#carVin !== carVin) {
+      log.error('vin.differs', {
+        configured: vin,
+        car: carVin,
+        fix: 'correct `vin`, or give another car a folder of records of its own',
+      });
+    }
+    this.#carVin = differs ? carVin : undefined;
+  };
 
   events(agent: CoreAgent, link: Reporting): LinkEvents {
     const count = (name: 'readings' | 'refused' | 'faults') => () => agent[name] ?? 0;
@@ -302,6 +320,7 @@ export class Service implements CarService {
       pid: process.pid,
       configuration: configurations.told,
       ...(starts.before === undefined ? {} : { before: starts.before }),
+      ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
       ...(this.#lacking.size === 0 ? {} : { lacking: Object.fromEntries(this.#lacking) }),
       ...this.health.snapshot(),
     };

@@ -49,6 +49,7 @@ export function sourcesOf(
   clock: SystemClock,
   log: Log,
   rest: Rest = new UnitRest(),
+  vinRead?: (vin: string) => void,
 ): Sources {
   const { obd, gnss } = configuration;
   const senders = new Map<string, FrameSender>();
@@ -67,7 +68,7 @@ export function sourcesOf(
   });
   const readings: ReadingSource[] = [];
   const requesters = new Map<string, UdsRequester>();
-  const ways = { senders, taps, requesters, clock, log, rest };
+  const ways = { senders, taps, requesters, clock, log, rest, ...(vinRead === undefined ? {} : { vinRead }) };
   if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, ways));
   const commanded = commandedBuses(configuration, vehicle);
   for (const bus of commanded) overFrames(bus, ways);

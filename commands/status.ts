@@ -100,6 +100,9 @@ export function describe(report: StatusReport): string[] {
   const commands = Object.entries(report.commands).map(([outcome, count]) => `${count} ${outcome}`);
   return [
     `vigie ${report.version}, ${report.vin}, ${report.profile}: ${state}`,
+    ...(report.carVin === undefined
+      ? []
+      : [`the car gives another VIN: ${report.carVin} (correct \`vin\`, or use a folder of records of its own)`]),
     `up ${span(report.uptime)}, process ${report.pid}${report.before === undefined ? '' : `; before: ${report.before}`}`,
     `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
     `link: ${link.connected ? 'connected' : 'not connected'}, ${counted(link.connections, 'time')}, ${counted(link.published, 'message')}, ${size(link.sent)}`,

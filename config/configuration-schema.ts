@@ -128,10 +128,12 @@ const mqtt = closed(
 export const configurationSchema = closed(
   {
     configuration: format(configurationVersion, 'Version of this format'),
-    vin: line('Vehicle identification number (ISO 3779)', {
-      pattern: '^[A-HJ-NPR-Z0-9]{17}$',
-      expected: 'a vehicle identification number: 17 capital letters and digits without I, O and Q (ISO 3779)',
-    }),
+    vin: Type.Optional(
+      line('Vehicle identification number (ISO 3779); without it, it is read from the car by `obd`', {
+        pattern: '^[A-HJ-NPR-Z0-9]{17}$',
+        expected: 'a vehicle identification number: 17 capital letters and digits without I, O and Q (ISO 3779)',
+      }),
+    ),
     profile: line('Name of a shipped profile, or a path (with / or ending in .yaml) relative to this file'),
     data: Type.Optional(file('Folder of the records; created if missing')),
     can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),

@@ -34,7 +34,8 @@ export interface CommandConfiguration {
 /** All paths are absolute, times in ms, sizes in bytes. */
 export interface Configuration extends ServiceConfiguration {
   readonly file: string;
-  readonly vin: string;
+  /** Absent: it is read from the car, by `obd`. */
+  readonly vin?: string;
   /** Name of a shipped profile or absolute path, for `loadProfile`. */
   readonly profile: string;
   /** Folder of the records. */
@@ -63,6 +64,9 @@ export interface Configuration extends ServiceConfiguration {
   readonly monitors?: MonitorsConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
+
+/** A configuration of a car whose number is known. */
+export type IdentifiedConfiguration = Configuration & { readonly vin: string };
 
 export interface ConfigurationReading {
   /** Undefined when a finding is an error. */
@@ -120,13 +124,16 @@ function readConfiguration(
   const mqtt = readMqtt(input.mqtt, beside, findings);
   const http = readHttp(input.http, beside, findings);
   const monitors = readMonitorsSection(input.monitors, beside, findings);
+  if (input.vin === undefined && input.obd === undefined && findings.sound('/vin')) {
+    findings.error('', 'vin is missing', 'add vin: and its 17 characters; with obd it is read from the car');
+  }
   const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
   if (timeZone !== undefined && !isZone(timeZone)) {
     findings.error('/timeZone', `there is no time zone ${quoted(timeZone)}`, 'write a name such as Europe/Paris');
   }
   return {
     file,
-    vin: input.vin,
+    ...(input.vin === undefined ? {} : { vin: input.vin }),
     profile: isProfilePath(profile) ? beside(profile) : shippedProfile(profile, beside, findings),
     data,
     ...readInputs(input, beside, findings),

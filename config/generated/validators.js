@@ -3199,7 +3199,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate154;
-var schema37 = { "type": "object", "required": ["configuration", "vin", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema37 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "others": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "linger": { "$ref": "#/$defs/part4" }, "lowLinger": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "silence": { "$ref": "#/$defs/part4" }, "waking": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "body": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "plain": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "waiting": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3551,8 +3551,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
       errors++;
     }
-    if (data.vin === void 0) {
-      const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "vin" } };
+    if (data.profile === void 0) {
+      const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "profile" } };
       if (vErrors === null) {
         vErrors = [err1];
       } else {
@@ -3560,8 +3560,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
       errors++;
     }
-    if (data.profile === void 0) {
-      const err2 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "profile" } };
+    if (data.mqtt === void 0) {
+      const err2 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "mqtt" } };
       if (vErrors === null) {
         vErrors = [err2];
       } else {
@@ -3569,22 +3569,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
       errors++;
     }
-    if (data.mqtt === void 0) {
-      const err3 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "mqtt" } };
-      if (vErrors === null) {
-        vErrors = [err3];
-      } else {
-        vErrors.push(err3);
-      }
-      errors++;
-    }
     for (const key0 in data) {
       if (!func1.call(schema37.properties, key0)) {
-        const err4 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
+        const err3 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         if (vErrors === null) {
-          vErrors = [err4];
+          vErrors = [err3];
         } else {
-          vErrors.push(err4);
+          vErrors.push(err3);
         }
         errors++;
       }
@@ -3592,20 +3583,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.configuration !== void 0) {
       let data0 = data.configuration;
       if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)))) {
-        const err5 = { instancePath: instancePath + "/configuration", schemaPath: "#/properties/configuration/type", keyword: "type", params: { type: "integer" } };
+        const err4 = { instancePath: instancePath + "/configuration", schemaPath: "#/properties/configuration/type", keyword: "type", params: { type: "integer" } };
         if (vErrors === null) {
-          vErrors = [err5];
+          vErrors = [err4];
         } else {
-          vErrors.push(err5);
+          vErrors.push(err4);
         }
         errors++;
       }
       if (1 !== data0) {
-        const err6 = { instancePath: instancePath + "/configuration", schemaPath: "#/properties/configuration/const", keyword: "const", params: { allowedValue: 1 } };
+        const err5 = { instancePath: instancePath + "/configuration", schemaPath: "#/properties/configuration/const", keyword: "const", params: { allowedValue: 1 } };
         if (vErrors === null) {
-          vErrors = [err6];
+          vErrors = [err5];
         } else {
-          vErrors.push(err6);
+          vErrors.push(err5);
         }
         errors++;
       }
@@ -3614,20 +3605,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data1 = data.vin;
       if (typeof data1 === "string") {
         if (!pattern20.test(data1)) {
-          const err7 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" } };
+          const err6 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" } };
           if (vErrors === null) {
-            vErrors = [err7];
+            vErrors = [err6];
           } else {
-            vErrors.push(err7);
+            vErrors.push(err6);
           }
           errors++;
         }
       } else {
-        const err8 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/type", keyword: "type", params: { type: "string" } };
+        const err7 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err8];
+          vErrors = [err7];
         } else {
-          vErrors.push(err8);
+          vErrors.push(err7);
         }
         errors++;
       }
@@ -3648,11 +3639,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data4 = data.can;
       if (Array.isArray(data4)) {
         if (data4.length < 0) {
-          const err9 = { instancePath: instancePath + "/can", schemaPath: "#/properties/can/minItems", keyword: "minItems", params: { limit: 0 } };
+          const err8 = { instancePath: instancePath + "/can", schemaPath: "#/properties/can/minItems", keyword: "minItems", params: { limit: 0 } };
           if (vErrors === null) {
-            vErrors = [err9];
+            vErrors = [err8];
           } else {
-            vErrors.push(err9);
+            vErrors.push(err8);
           }
           errors++;
         }
@@ -3661,21 +3652,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data5 = data4[i0];
           if (data5 && typeof data5 == "object" && !Array.isArray(data5)) {
             if (data5.bus === void 0) {
-              const err10 = { instancePath: instancePath + "/can/" + i0, schemaPath: "#/properties/can/items/required", keyword: "required", params: { missingProperty: "bus" } };
+              const err9 = { instancePath: instancePath + "/can/" + i0, schemaPath: "#/properties/can/items/required", keyword: "required", params: { missingProperty: "bus" } };
               if (vErrors === null) {
-                vErrors = [err10];
+                vErrors = [err9];
               } else {
-                vErrors.push(err10);
+                vErrors.push(err9);
               }
               errors++;
             }
             for (const key1 in data5) {
               if (!(key1 === "bus" || key1 === "simulated" || key1 === "log" || key1 === "speed" || key1 === "loop" || key1 === "socketcan" || key1 === "slcan" || key1 === "bitrate")) {
-                const err11 = { instancePath: instancePath + "/can/" + i0, schemaPath: "#/properties/can/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key1 } };
+                const err10 = { instancePath: instancePath + "/can/" + i0, schemaPath: "#/properties/can/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key1 } };
                 if (vErrors === null) {
-                  vErrors = [err11];
+                  vErrors = [err10];
                 } else {
-                  vErrors.push(err11);
+                  vErrors.push(err10);
                 }
                 errors++;
               }
@@ -3688,11 +3679,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             }
             if (data5.simulated !== void 0) {
               if (typeof data5.simulated !== "boolean") {
-                const err12 = { instancePath: instancePath + "/can/" + i0 + "/simulated", schemaPath: "#/properties/can/items/properties/simulated/type", keyword: "type", params: { type: "boolean" } };
+                const err11 = { instancePath: instancePath + "/can/" + i0 + "/simulated", schemaPath: "#/properties/can/items/properties/simulated/type", keyword: "type", params: { type: "boolean" } };
                 if (vErrors === null) {
-                  vErrors = [err12];
+                  vErrors = [err11];
                 } else {
-                  vErrors.push(err12);
+                  vErrors.push(err11);
                 }
                 errors++;
               }
@@ -3707,7 +3698,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data9 = data5.speed;
               if (typeof data9 == "number") {
                 if (data9 > 1e6 || isNaN(data9)) {
-                  const err13 = { instancePath: instancePath + "/can/" + i0 + "/speed", schemaPath: "#/properties/can/items/properties/speed/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+                  const err12 = { instancePath: instancePath + "/can/" + i0 + "/speed", schemaPath: "#/properties/can/items/properties/speed/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+                  if (vErrors === null) {
+                    vErrors = [err12];
+                  } else {
+                    vErrors.push(err12);
+                  }
+                  errors++;
+                }
+                if (data9 <= 0 || isNaN(data9)) {
+                  const err13 = { instancePath: instancePath + "/can/" + i0 + "/speed", schemaPath: "#/properties/can/items/properties/speed/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
                   if (vErrors === null) {
                     vErrors = [err13];
                   } else {
@@ -3715,17 +3715,19 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data9 <= 0 || isNaN(data9)) {
-                  const err14 = { instancePath: instancePath + "/can/" + i0 + "/speed", schemaPath: "#/properties/can/items/properties/speed/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-                  if (vErrors === null) {
-                    vErrors = [err14];
-                  } else {
-                    vErrors.push(err14);
-                  }
-                  errors++;
-                }
               } else {
-                const err15 = { instancePath: instancePath + "/can/" + i0 + "/speed", schemaPath: "#/properties/can/items/properties/speed/type", keyword: "type", params: { type: "number" } };
+                const err14 = { instancePath: instancePath + "/can/" + i0 + "/speed", schemaPath: "#/properties/can/items/properties/speed/type", keyword: "type", params: { type: "number" } };
+                if (vErrors === null) {
+                  vErrors = [err14];
+                } else {
+                  vErrors.push(err14);
+                }
+                errors++;
+              }
+            }
+            if (data5.loop !== void 0) {
+              if (typeof data5.loop !== "boolean") {
+                const err15 = { instancePath: instancePath + "/can/" + i0 + "/loop", schemaPath: "#/properties/can/items/properties/loop/type", keyword: "type", params: { type: "boolean" } };
                 if (vErrors === null) {
                   vErrors = [err15];
                 } else {
@@ -3734,35 +3736,24 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data5.loop !== void 0) {
-              if (typeof data5.loop !== "boolean") {
-                const err16 = { instancePath: instancePath + "/can/" + i0 + "/loop", schemaPath: "#/properties/can/items/properties/loop/type", keyword: "type", params: { type: "boolean" } };
-                if (vErrors === null) {
-                  vErrors = [err16];
-                } else {
-                  vErrors.push(err16);
-                }
-                errors++;
-              }
-            }
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
                 if (!pattern23.test(data11)) {
-                  const err17 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" } };
+                  const err16 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" } };
                   if (vErrors === null) {
-                    vErrors = [err17];
+                    vErrors = [err16];
                   } else {
-                    vErrors.push(err17);
+                    vErrors.push(err16);
                   }
                   errors++;
                 }
               } else {
-                const err18 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/type", keyword: "type", params: { type: "string" } };
+                const err17 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err18];
+                  vErrors = [err17];
                 } else {
-                  vErrors.push(err18);
+                  vErrors.push(err17);
                 }
                 errors++;
               }
@@ -3776,17 +3767,26 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             if (data5.bitrate !== void 0) {
               let data13 = data5.bitrate;
               if (!(typeof data13 == "number" && (!(data13 % 1) && !isNaN(data13))) && typeof data13 !== "string") {
-                const err19 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema37.properties.can.items.properties.bitrate.type } };
+                const err18 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema37.properties.can.items.properties.bitrate.type } };
                 if (vErrors === null) {
-                  vErrors = [err19];
+                  vErrors = [err18];
                 } else {
-                  vErrors.push(err19);
+                  vErrors.push(err18);
                 }
                 errors++;
               }
               if (typeof data13 == "number") {
                 if (data13 > 1e6 || isNaN(data13)) {
-                  const err20 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+                  const err19 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+                  if (vErrors === null) {
+                    vErrors = [err19];
+                  } else {
+                    vErrors.push(err19);
+                  }
+                  errors++;
+                }
+                if (data13 < 1e3 || isNaN(data13)) {
+                  const err20 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1e3 } };
                   if (vErrors === null) {
                     vErrors = [err20];
                   } else {
@@ -3794,8 +3794,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data13 < 1e3 || isNaN(data13)) {
-                  const err21 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1e3 } };
+              }
+              if (typeof data13 === "string") {
+                if (!pattern24.test(data13)) {
+                  const err21 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" } };
                   if (vErrors === null) {
                     vErrors = [err21];
                   } else {
@@ -3804,34 +3806,23 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   errors++;
                 }
               }
-              if (typeof data13 === "string") {
-                if (!pattern24.test(data13)) {
-                  const err22 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" } };
-                  if (vErrors === null) {
-                    vErrors = [err22];
-                  } else {
-                    vErrors.push(err22);
-                  }
-                  errors++;
-                }
-              }
             }
           } else {
-            const err23 = { instancePath: instancePath + "/can/" + i0, schemaPath: "#/properties/can/items/type", keyword: "type", params: { type: "object" } };
+            const err22 = { instancePath: instancePath + "/can/" + i0, schemaPath: "#/properties/can/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err23];
+              vErrors = [err22];
             } else {
-              vErrors.push(err23);
+              vErrors.push(err22);
             }
             errors++;
           }
         }
       } else {
-        const err24 = { instancePath: instancePath + "/can", schemaPath: "#/properties/can/type", keyword: "type", params: { type: "array" } };
+        const err23 = { instancePath: instancePath + "/can", schemaPath: "#/properties/can/type", keyword: "type", params: { type: "array" } };
         if (vErrors === null) {
-          vErrors = [err24];
+          vErrors = [err23];
         } else {
-          vErrors.push(err24);
+          vErrors.push(err23);
         }
         errors++;
       }
@@ -3841,11 +3832,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data14 && typeof data14 == "object" && !Array.isArray(data14)) {
         for (const key2 in data14) {
           if (!(key2 === "bus" || key2 === "elm327" || key2 === "isotp" || key2 === "protocol")) {
-            const err25 = { instancePath: instancePath + "/obd", schemaPath: "#/properties/obd/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key2 } };
+            const err24 = { instancePath: instancePath + "/obd", schemaPath: "#/properties/obd/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key2 } };
             if (vErrors === null) {
-              vErrors = [err25];
+              vErrors = [err24];
             } else {
-              vErrors.push(err25);
+              vErrors.push(err24);
             }
             errors++;
           }
@@ -3871,7 +3862,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         if (data14.protocol !== void 0) {
           let data18 = data14.protocol;
           if (typeof data18 !== "string") {
-            const err26 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/type", keyword: "type", params: { type: "string" } };
+            const err25 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err25];
+            } else {
+              vErrors.push(err25);
+            }
+            errors++;
+          }
+          if (!(data18 === "j1850-pwm" || data18 === "j1850-vpw" || data18 === "iso-9141-2" || data18 === "kwp-5-baud" || data18 === "kwp-fast" || data18 === "can-11-500" || data18 === "can-29-500" || data18 === "can-11-250" || data18 === "can-29-250")) {
+            const err26 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.obd.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err26];
             } else {
@@ -3879,22 +3879,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             }
             errors++;
           }
-          if (!(data18 === "j1850-pwm" || data18 === "j1850-vpw" || data18 === "iso-9141-2" || data18 === "kwp-5-baud" || data18 === "kwp-fast" || data18 === "can-11-500" || data18 === "can-29-500" || data18 === "can-11-250" || data18 === "can-29-250")) {
-            const err27 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.obd.properties.protocol.enum } };
-            if (vErrors === null) {
-              vErrors = [err27];
-            } else {
-              vErrors.push(err27);
-            }
-            errors++;
-          }
         }
       } else {
-        const err28 = { instancePath: instancePath + "/obd", schemaPath: "#/properties/obd/type", keyword: "type", params: { type: "object" } };
+        const err27 = { instancePath: instancePath + "/obd", schemaPath: "#/properties/obd/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err28];
+          vErrors = [err27];
         } else {
-          vErrors.push(err28);
+          vErrors.push(err27);
         }
         errors++;
       }
@@ -3904,11 +3895,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data19 && typeof data19 == "object" && !Array.isArray(data19)) {
         for (const key3 in data19) {
           if (!(key3 === "bus" || key3 === "nmea" || key3 === "gpsd" || key3 === "clock")) {
-            const err29 = { instancePath: instancePath + "/gnss", schemaPath: "#/properties/gnss/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key3 } };
+            const err28 = { instancePath: instancePath + "/gnss", schemaPath: "#/properties/gnss/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key3 } };
             if (vErrors === null) {
-              vErrors = [err29];
+              vErrors = [err28];
             } else {
-              vErrors.push(err29);
+              vErrors.push(err28);
             }
             errors++;
           }
@@ -3933,21 +3924,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         }
         if (data19.clock !== void 0) {
           if (typeof data19.clock !== "boolean") {
-            const err30 = { instancePath: instancePath + "/gnss/clock", schemaPath: "#/properties/gnss/properties/clock/type", keyword: "type", params: { type: "boolean" } };
+            const err29 = { instancePath: instancePath + "/gnss/clock", schemaPath: "#/properties/gnss/properties/clock/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
-              vErrors = [err30];
+              vErrors = [err29];
             } else {
-              vErrors.push(err30);
+              vErrors.push(err29);
             }
             errors++;
           }
         }
       } else {
-        const err31 = { instancePath: instancePath + "/gnss", schemaPath: "#/properties/gnss/type", keyword: "type", params: { type: "object" } };
+        const err30 = { instancePath: instancePath + "/gnss", schemaPath: "#/properties/gnss/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err31];
+          vErrors = [err30];
         } else {
-          vErrors.push(err31);
+          vErrors.push(err30);
         }
         errors++;
       }
@@ -3956,21 +3947,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data24 = data.record;
       if (data24 && typeof data24 == "object" && !Array.isArray(data24)) {
         if (data24.folder === void 0) {
-          const err32 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/required", keyword: "required", params: { missingProperty: "folder" } };
+          const err31 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/required", keyword: "required", params: { missingProperty: "folder" } };
           if (vErrors === null) {
-            vErrors = [err32];
+            vErrors = [err31];
           } else {
-            vErrors.push(err32);
+            vErrors.push(err31);
           }
           errors++;
         }
         for (const key4 in data24) {
           if (!(key4 === "folder" || key4 === "size" || key4 === "keep")) {
-            const err33 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
+            const err32 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
             if (vErrors === null) {
-              vErrors = [err33];
+              vErrors = [err32];
             } else {
-              vErrors.push(err33);
+              vErrors.push(err32);
             }
             errors++;
           }
@@ -3991,7 +3982,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data27 = data24.keep;
           if (typeof data27 == "number") {
             if (data27 > 1e4 || isNaN(data27)) {
-              const err34 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
+              const err33 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
+              if (vErrors === null) {
+                vErrors = [err33];
+              } else {
+                vErrors.push(err33);
+              }
+              errors++;
+            }
+            if (data27 < 1 || isNaN(data27)) {
+              const err34 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err34];
               } else {
@@ -3999,31 +3999,22 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data27 < 1 || isNaN(data27)) {
-              const err35 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err35];
-              } else {
-                vErrors.push(err35);
-              }
-              errors++;
-            }
           } else {
-            const err36 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/type", keyword: "type", params: { type: "number" } };
+            const err35 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err36];
+              vErrors = [err35];
             } else {
-              vErrors.push(err36);
+              vErrors.push(err35);
             }
             errors++;
           }
         }
       } else {
-        const err37 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/type", keyword: "type", params: { type: "object" } };
+        const err36 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err37];
+          vErrors = [err36];
         } else {
-          vErrors.push(err37);
+          vErrors.push(err36);
         }
         errors++;
       }
@@ -4032,21 +4023,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data28 = data.mqtt;
       if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
         if (data28.url === void 0) {
-          const err38 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/required", keyword: "required", params: { missingProperty: "url" } };
+          const err37 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/required", keyword: "required", params: { missingProperty: "url" } };
           if (vErrors === null) {
-            vErrors = [err38];
+            vErrors = [err37];
           } else {
-            vErrors.push(err38);
+            vErrors.push(err37);
           }
           errors++;
         }
         for (const key5 in data28) {
           if (!func1.call(schema37.properties.mqtt.properties, key5)) {
-            const err39 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
+            const err38 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
             if (vErrors === null) {
-              vErrors = [err39];
+              vErrors = [err38];
             } else {
-              vErrors.push(err39);
+              vErrors.push(err38);
             }
             errors++;
           }
@@ -4061,11 +4052,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data30 = data28.others;
           if (Array.isArray(data30)) {
             if (data30.length < 1) {
-              const err40 = { instancePath: instancePath + "/mqtt/others", schemaPath: "#/properties/mqtt/properties/others/minItems", keyword: "minItems", params: { limit: 1 } };
+              const err39 = { instancePath: instancePath + "/mqtt/others", schemaPath: "#/properties/mqtt/properties/others/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err40];
+                vErrors = [err39];
               } else {
-                vErrors.push(err40);
+                vErrors.push(err39);
               }
               errors++;
             }
@@ -4077,11 +4068,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
           } else {
-            const err41 = { instancePath: instancePath + "/mqtt/others", schemaPath: "#/properties/mqtt/properties/others/type", keyword: "type", params: { type: "array" } };
+            const err40 = { instancePath: instancePath + "/mqtt/others", schemaPath: "#/properties/mqtt/properties/others/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err41];
+              vErrors = [err40];
             } else {
-              vErrors.push(err41);
+              vErrors.push(err40);
             }
             errors++;
           }
@@ -4089,11 +4080,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         if (data28.protocol !== void 0) {
           let data32 = data28.protocol;
           if (!(data32 === "auto" || data32 === "5" || data32 === "3.1.1" || data32 === 5)) {
-            const err42 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.mqtt.properties.protocol.enum } };
+            const err41 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.mqtt.properties.protocol.enum } };
             if (vErrors === null) {
-              vErrors = [err42];
+              vErrors = [err41];
             } else {
-              vErrors.push(err42);
+              vErrors.push(err41);
             }
             errors++;
           }
@@ -4141,11 +4132,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err43 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/type", keyword: "type", params: { type: "object" } };
+        const err42 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err43];
+          vErrors = [err42];
         } else {
-          vErrors.push(err43);
+          vErrors.push(err42);
         }
         errors++;
       }
@@ -4154,21 +4145,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data40 = data.commands;
       if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
         if (data40.trust === void 0) {
-          const err44 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" } };
+          const err43 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" } };
           if (vErrors === null) {
-            vErrors = [err44];
+            vErrors = [err43];
           } else {
-            vErrors.push(err44);
+            vErrors.push(err43);
           }
           errors++;
         }
         for (const key6 in data40) {
           if (!(key6 === "trust" || key6 === "maxValidity")) {
-            const err45 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
+            const err44 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
             if (vErrors === null) {
-              vErrors = [err45];
+              vErrors = [err44];
             } else {
-              vErrors.push(err45);
+              vErrors.push(err44);
             }
             errors++;
           }
@@ -4186,11 +4177,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err46 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err45 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err46];
+          vErrors = [err45];
         } else {
-          vErrors.push(err46);
+          vErrors.push(err45);
         }
         errors++;
       }
@@ -4200,11 +4191,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data43 && typeof data43 == "object" && !Array.isArray(data43)) {
         for (const key7 in data43) {
           if (!(key7 === "limit" || key7 === "batch")) {
-            const err47 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
+            const err46 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
             if (vErrors === null) {
-              vErrors = [err47];
+              vErrors = [err46];
             } else {
-              vErrors.push(err47);
+              vErrors.push(err46);
             }
             errors++;
           }
@@ -4222,11 +4213,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err48 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" } };
+        const err47 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err48];
+          vErrors = [err47];
         } else {
-          vErrors.push(err48);
+          vErrors.push(err47);
         }
         errors++;
       }
@@ -4235,21 +4226,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data46 = data.metrics;
       if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
         if (data46.listen === void 0) {
-          const err49 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+          const err48 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
-            vErrors = [err49];
+            vErrors = [err48];
           } else {
-            vErrors.push(err49);
+            vErrors.push(err48);
           }
           errors++;
         }
         for (const key8 in data46) {
           if (!(key8 === "listen")) {
-            const err50 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
+            const err49 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
-              vErrors = [err50];
+              vErrors = [err49];
             } else {
-              vErrors.push(err50);
+              vErrors.push(err49);
             }
             errors++;
           }
@@ -4258,30 +4249,30 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data47 = data46.listen;
           if (typeof data47 === "string") {
             if (!pattern28.test(data47)) {
-              const err51 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
+              const err50 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
               if (vErrors === null) {
-                vErrors = [err51];
+                vErrors = [err50];
               } else {
-                vErrors.push(err51);
+                vErrors.push(err50);
               }
               errors++;
             }
           } else {
-            const err52 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" } };
+            const err51 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
-              vErrors = [err52];
+              vErrors = [err51];
             } else {
-              vErrors.push(err52);
+              vErrors.push(err51);
             }
             errors++;
           }
         }
       } else {
-        const err53 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
+        const err52 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err53];
+          vErrors = [err52];
         } else {
-          vErrors.push(err53);
+          vErrors.push(err52);
         }
         errors++;
       }
@@ -4291,11 +4282,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
         for (const key9 in data48) {
           if (!(key9 === "every")) {
-            const err54 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
+            const err53 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
-              vErrors = [err54];
+              vErrors = [err53];
             } else {
-              vErrors.push(err54);
+              vErrors.push(err53);
             }
             errors++;
           }
@@ -4307,11 +4298,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err55 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/type", keyword: "type", params: { type: "object" } };
+        const err54 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err55];
+          vErrors = [err54];
         } else {
-          vErrors.push(err55);
+          vErrors.push(err54);
         }
         errors++;
       }
@@ -4321,11 +4312,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data50 && typeof data50 == "object" && !Array.isArray(data50)) {
         for (const key10 in data50) {
           if (!(key10 === "linger" || key10 === "lowLinger" || key10 === "battery" || key10 === "silence" || key10 === "waking" || key10 === "keepalive")) {
-            const err56 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
+            const err55 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
-              vErrors = [err56];
+              vErrors = [err55];
             } else {
-              vErrors.push(err56);
+              vErrors.push(err55);
             }
             errors++;
           }
@@ -4346,7 +4337,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data53 = data50.battery;
           if (typeof data53 == "number") {
             if (data53 > 100 || isNaN(data53)) {
-              const err57 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+              const err56 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+              if (vErrors === null) {
+                vErrors = [err56];
+              } else {
+                vErrors.push(err56);
+              }
+              errors++;
+            }
+            if (data53 < 0 || isNaN(data53)) {
+              const err57 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err57];
               } else {
@@ -4354,21 +4354,12 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data53 < 0 || isNaN(data53)) {
-              const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err58];
-              } else {
-                vErrors.push(err58);
-              }
-              errors++;
-            }
           } else {
-            const err59 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
+            const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err59];
+              vErrors = [err58];
             } else {
-              vErrors.push(err59);
+              vErrors.push(err58);
             }
             errors++;
           }
@@ -4392,11 +4383,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err60 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
+        const err59 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err60];
+          vErrors = [err59];
         } else {
-          vErrors.push(err60);
+          vErrors.push(err59);
         }
         errors++;
       }
@@ -4405,21 +4396,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data57 = data.http;
       if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
         if (data57.listen === void 0) {
-          const err61 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
+          const err60 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
-            vErrors = [err61];
+            vErrors = [err60];
           } else {
-            vErrors.push(err61);
+            vErrors.push(err60);
           }
           errors++;
         }
         for (const key11 in data57) {
           if (!func1.call(schema37.properties.http.properties, key11)) {
-            const err62 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+            const err61 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
             if (vErrors === null) {
-              vErrors = [err62];
+              vErrors = [err61];
             } else {
-              vErrors.push(err62);
+              vErrors.push(err61);
             }
             errors++;
           }
@@ -4428,20 +4419,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data58 = data57.listen;
           if (typeof data58 === "string") {
             if (!pattern29.test(data58)) {
-              const err63 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
+              const err62 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
-                vErrors = [err63];
+                vErrors = [err62];
               } else {
-                vErrors.push(err63);
+                vErrors.push(err62);
               }
               errors++;
             }
           } else {
-            const err64 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
+            const err63 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
-              vErrors = [err64];
+              vErrors = [err63];
             } else {
-              vErrors.push(err64);
+              vErrors.push(err63);
             }
             errors++;
           }
@@ -4456,11 +4447,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data60 = data57.hosts;
           if (Array.isArray(data60)) {
             if (data60.length < 1) {
-              const err65 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
+              const err64 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err65];
+                vErrors = [err64];
               } else {
-                vErrors.push(err65);
+                vErrors.push(err64);
               }
               errors++;
             }
@@ -4469,30 +4460,30 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data61 = data60[i2];
               if (typeof data61 === "string") {
                 if (!pattern31.test(data61)) {
-                  const err66 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
+                  const err65 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err66];
+                    vErrors = [err65];
                   } else {
-                    vErrors.push(err66);
+                    vErrors.push(err65);
                   }
                   errors++;
                 }
               } else {
-                const err67 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
+                const err66 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err67];
+                  vErrors = [err66];
                 } else {
-                  vErrors.push(err67);
+                  vErrors.push(err66);
                 }
                 errors++;
               }
             }
           } else {
-            const err68 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
+            const err67 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err68];
+              vErrors = [err67];
             } else {
-              vErrors.push(err68);
+              vErrors.push(err67);
             }
             errors++;
           }
@@ -4501,7 +4492,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data62 = data57.tls;
           if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
             if (data62.cert === void 0) {
-              const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+              const err68 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+              if (vErrors === null) {
+                vErrors = [err68];
+              } else {
+                vErrors.push(err68);
+              }
+              errors++;
+            }
+            if (data62.key === void 0) {
+              const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
               if (vErrors === null) {
                 vErrors = [err69];
               } else {
@@ -4509,22 +4509,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data62.key === void 0) {
-              const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
-              if (vErrors === null) {
-                vErrors = [err70];
-              } else {
-                vErrors.push(err70);
-              }
-              errors++;
-            }
             for (const key12 in data62) {
               if (!(key12 === "cert" || key12 === "key" || key12 === "clientCa")) {
-                const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
+                const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                 if (vErrors === null) {
-                  vErrors = [err71];
+                  vErrors = [err70];
                 } else {
-                  vErrors.push(err71);
+                  vErrors.push(err70);
                 }
                 errors++;
               }
@@ -4548,11 +4539,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
           } else {
-            const err72 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err72];
+              vErrors = [err71];
             } else {
-              vErrors.push(err72);
+              vErrors.push(err71);
             }
             errors++;
           }
@@ -4561,11 +4552,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data66 = data57.fleet;
           if (Array.isArray(data66)) {
             if (data66.length < 1) {
-              const err73 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+              const err72 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err73];
+                vErrors = [err72];
               } else {
-                vErrors.push(err73);
+                vErrors.push(err72);
               }
               errors++;
             }
@@ -4574,7 +4565,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data67 = data66[i3];
               if (data67 && typeof data67 == "object" && !Array.isArray(data67)) {
                 if (data67.name === void 0) {
-                  const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+                  const err73 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+                  if (vErrors === null) {
+                    vErrors = [err73];
+                  } else {
+                    vErrors.push(err73);
+                  }
+                  errors++;
+                }
+                if (data67.passwordFile === void 0) {
+                  const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
                   if (vErrors === null) {
                     vErrors = [err74];
                   } else {
@@ -4582,8 +4582,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data67.passwordFile === void 0) {
-                  const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
+                if (data67.clientId === void 0) {
+                  const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                   if (vErrors === null) {
                     vErrors = [err75];
                   } else {
@@ -4591,8 +4591,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data67.clientId === void 0) {
-                  const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                if (data67.fleets === void 0) {
+                  const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
                   if (vErrors === null) {
                     vErrors = [err76];
                   } else {
@@ -4600,22 +4600,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data67.fleets === void 0) {
-                  const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
-                  if (vErrors === null) {
-                    vErrors = [err77];
-                  } else {
-                    vErrors.push(err77);
-                  }
-                  errors++;
-                }
                 for (const key13 in data67) {
                   if (!(key13 === "name" || key13 === "passwordFile" || key13 === "clientId" || key13 === "fleets" || key13 === "certificate")) {
-                    const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                    const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                     if (vErrors === null) {
-                      vErrors = [err78];
+                      vErrors = [err77];
                     } else {
-                      vErrors.push(err78);
+                      vErrors.push(err77);
                     }
                     errors++;
                   }
@@ -4624,20 +4615,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   let data68 = data67.name;
                   if (typeof data68 === "string") {
                     if (!pattern32.test(data68)) {
-                      const err79 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                      const err78 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
-                        vErrors = [err79];
+                        vErrors = [err78];
                       } else {
-                        vErrors.push(err79);
+                        vErrors.push(err78);
                       }
                       errors++;
                     }
                   } else {
-                    const err80 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    const err79 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
                     if (vErrors === null) {
-                      vErrors = [err80];
+                      vErrors = [err79];
                     } else {
-                      vErrors.push(err80);
+                      vErrors.push(err79);
                     }
                     errors++;
                   }
@@ -4667,21 +4658,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                const err81 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                const err80 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err81];
+                  vErrors = [err80];
                 } else {
-                  vErrors.push(err81);
+                  vErrors.push(err80);
                 }
                 errors++;
               }
             }
           } else {
-            const err82 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err81 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err82];
+              vErrors = [err81];
             } else {
-              vErrors.push(err82);
+              vErrors.push(err81);
             }
             errors++;
           }
@@ -4690,7 +4681,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data73 = data57.user;
           if (data73 && typeof data73 == "object" && !Array.isArray(data73)) {
             if (data73.issuer === void 0) {
-              const err83 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+              const err82 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+              if (vErrors === null) {
+                vErrors = [err82];
+              } else {
+                vErrors.push(err82);
+              }
+              errors++;
+            }
+            if (data73.audience === void 0) {
+              const err83 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
               if (vErrors === null) {
                 vErrors = [err83];
               } else {
@@ -4698,22 +4698,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data73.audience === void 0) {
-              const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
-              if (vErrors === null) {
-                vErrors = [err84];
-              } else {
-                vErrors.push(err84);
-              }
-              errors++;
-            }
             for (const key14 in data73) {
               if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds" || key14 === "clients")) {
-                const err85 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
+                const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                 if (vErrors === null) {
-                  vErrors = [err85];
+                  vErrors = [err84];
                 } else {
-                  vErrors.push(err85);
+                  vErrors.push(err84);
                 }
                 errors++;
               }
@@ -4758,11 +4749,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data80 = data73.clients;
               if (Array.isArray(data80)) {
                 if (data80.length < 1) {
-                  const err86 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
+                  const err85 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err86];
+                    vErrors = [err85];
                   } else {
-                    vErrors.push(err86);
+                    vErrors.push(err85);
                   }
                   errors++;
                 }
@@ -4771,7 +4762,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   let data81 = data80[i4];
                   if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
                     if (data81.clientId === void 0) {
-                      const err87 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                      const err86 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                      if (vErrors === null) {
+                        vErrors = [err86];
+                      } else {
+                        vErrors.push(err86);
+                      }
+                      errors++;
+                    }
+                    if (data81.energy === void 0) {
+                      const err87 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
                       if (vErrors === null) {
                         vErrors = [err87];
                       } else {
@@ -4779,22 +4779,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                       errors++;
                     }
-                    if (data81.energy === void 0) {
-                      const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
-                      if (vErrors === null) {
-                        vErrors = [err88];
-                      } else {
-                        vErrors.push(err88);
-                      }
-                      errors++;
-                    }
                     for (const key15 in data81) {
                       if (!(key15 === "clientId" || key15 === "energy")) {
-                        const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
+                        const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                         if (vErrors === null) {
-                          vErrors = [err89];
+                          vErrors = [err88];
                         } else {
-                          vErrors.push(err89);
+                          vErrors.push(err88);
                         }
                         errors++;
                       }
@@ -4808,7 +4799,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                     if (data81.energy !== void 0) {
                       let data83 = data81.energy;
                       if (typeof data83 !== "string") {
-                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                        const err89 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                        if (vErrors === null) {
+                          vErrors = [err89];
+                        } else {
+                          vErrors.push(err89);
+                        }
+                        errors++;
+                      }
+                      if (!(data83 === "object" || data83 === "list")) {
+                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
                         if (vErrors === null) {
                           vErrors = [err90];
                         } else {
@@ -4816,42 +4816,33 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                         }
                         errors++;
                       }
-                      if (!(data83 === "object" || data83 === "list")) {
-                        const err91 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
-                        if (vErrors === null) {
-                          vErrors = [err91];
-                        } else {
-                          vErrors.push(err91);
-                        }
-                        errors++;
-                      }
                     }
                   } else {
-                    const err92 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
+                    const err91 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err92];
+                      vErrors = [err91];
                     } else {
-                      vErrors.push(err92);
+                      vErrors.push(err91);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err93 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
+                const err92 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
-                  vErrors = [err93];
+                  vErrors = [err92];
                 } else {
-                  vErrors.push(err93);
+                  vErrors.push(err92);
                 }
                 errors++;
               }
             }
           } else {
-            const err94 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            const err93 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err94];
+              vErrors = [err93];
             } else {
-              vErrors.push(err94);
+              vErrors.push(err93);
             }
             errors++;
           }
@@ -4861,11 +4852,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
             for (const key16 in data84) {
               if (!(key16 === "id" || key16 === "motorization" || key16 === "brand" || key16 === "label" || key16 === "pictures" || key16 === "callCenters")) {
-                const err95 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                const err94 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
                 if (vErrors === null) {
-                  vErrors = [err95];
+                  vErrors = [err94];
                 } else {
-                  vErrors.push(err95);
+                  vErrors.push(err94);
                 }
                 errors++;
               }
@@ -4874,20 +4865,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data85 = data84.id;
               if (typeof data85 === "string") {
                 if (!pattern33.test(data85)) {
-                  const err96 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
+                  const err95 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
-                    vErrors = [err96];
+                    vErrors = [err95];
                   } else {
-                    vErrors.push(err96);
+                    vErrors.push(err95);
                   }
                   errors++;
                 }
               } else {
-                const err97 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+                const err96 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err97];
+                  vErrors = [err96];
                 } else {
-                  vErrors.push(err97);
+                  vErrors.push(err96);
                 }
                 errors++;
               }
@@ -4895,20 +4886,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             if (data84.motorization !== void 0) {
               let data86 = data84.motorization;
               if (typeof data86 !== "string") {
-                const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                const err97 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err98];
+                  vErrors = [err97];
                 } else {
-                  vErrors.push(err98);
+                  vErrors.push(err97);
                 }
                 errors++;
               }
               if (!(data86 === "Electric" || data86 === "Hybrid" || data86 === "Thermic" || data86 === "Hydrogen")) {
-                const err99 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
+                const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
-                  vErrors = [err99];
+                  vErrors = [err98];
                 } else {
-                  vErrors.push(err99);
+                  vErrors.push(err98);
                 }
                 errors++;
               }
@@ -4929,11 +4920,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data89 = data84.pictures;
               if (Array.isArray(data89)) {
                 if (data89.length < 1) {
-                  const err100 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  const err99 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err100];
+                    vErrors = [err99];
                   } else {
-                    vErrors.push(err100);
+                    vErrors.push(err99);
                   }
                   errors++;
                 }
@@ -4945,11 +4936,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                const err101 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                const err100 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
-                  vErrors = [err101];
+                  vErrors = [err100];
                 } else {
-                  vErrors.push(err101);
+                  vErrors.push(err100);
                 }
                 errors++;
               }
@@ -4959,11 +4950,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
                 for (const key17 in data91) {
                   if (!(key17 === "CL" || key17 === "BR" || key17 === "AR")) {
-                    const err102 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+                    const err101 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                     if (vErrors === null) {
-                      vErrors = [err102];
+                      vErrors = [err101];
                     } else {
-                      vErrors.push(err102);
+                      vErrors.push(err101);
                     }
                     errors++;
                   }
@@ -4987,21 +4978,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                const err103 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                const err102 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err103];
+                  vErrors = [err102];
                 } else {
-                  vErrors.push(err103);
+                  vErrors.push(err102);
                 }
                 errors++;
               }
             }
           } else {
-            const err104 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err103 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err104];
+              vErrors = [err103];
             } else {
-              vErrors.push(err104);
+              vErrors.push(err103);
             }
             errors++;
           }
@@ -5010,7 +5001,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data95 = data57.perDay;
           if (typeof data95 == "number") {
             if (data95 > 1e9 || isNaN(data95)) {
-              const err105 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+              const err104 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+              if (vErrors === null) {
+                vErrors = [err104];
+              } else {
+                vErrors.push(err104);
+              }
+              errors++;
+            }
+            if (data95 < 1 || isNaN(data95)) {
+              const err105 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err105];
               } else {
@@ -5018,21 +5018,12 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data95 < 1 || isNaN(data95)) {
-              const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err106];
-              } else {
-                vErrors.push(err106);
-              }
-              errors++;
-            }
           } else {
-            const err107 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
+            const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err107];
+              vErrors = [err106];
             } else {
-              vErrors.push(err107);
+              vErrors.push(err106);
             }
             errors++;
           }
@@ -5041,7 +5032,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data96 = data57.perSecond;
           if (typeof data96 == "number") {
             if (data96 > 1e6 || isNaN(data96)) {
-              const err108 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+              const err107 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+              if (vErrors === null) {
+                vErrors = [err107];
+              } else {
+                vErrors.push(err107);
+              }
+              errors++;
+            }
+            if (data96 < 1 || isNaN(data96)) {
+              const err108 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err108];
               } else {
@@ -5049,21 +5049,12 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data96 < 1 || isNaN(data96)) {
-              const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err109];
-              } else {
-                vErrors.push(err109);
-              }
-              errors++;
-            }
           } else {
-            const err110 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err110];
+              vErrors = [err109];
             } else {
-              vErrors.push(err110);
+              vErrors.push(err109);
             }
             errors++;
           }
@@ -5075,11 +5066,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err111 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        const err110 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err111];
+          vErrors = [err110];
         } else {
-          vErrors.push(err111);
+          vErrors.push(err110);
         }
         errors++;
       }
@@ -5089,11 +5080,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data98 && typeof data98 == "object" && !Array.isArray(data98)) {
         for (const key18 in data98) {
           if (!(key18 === "networks" || key18 === "plain" || key18 === "ca" || key18 === "waiting" || key18 === "push")) {
-            const err112 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+            const err111 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
-              vErrors = [err112];
+              vErrors = [err111];
             } else {
-              vErrors.push(err112);
+              vErrors.push(err111);
             }
             errors++;
           }
@@ -5102,11 +5093,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data99 = data98.networks;
           if (Array.isArray(data99)) {
             if (data99.length < 0) {
-              const err113 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+              const err112 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err113];
+                vErrors = [err112];
               } else {
-                vErrors.push(err113);
+                vErrors.push(err112);
               }
               errors++;
             }
@@ -5115,41 +5106,41 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data100 = data99[i6];
               if (typeof data100 === "string") {
                 if (!pattern35.test(data100)) {
-                  const err114 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                  const err113 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
-                    vErrors = [err114];
+                    vErrors = [err113];
                   } else {
-                    vErrors.push(err114);
+                    vErrors.push(err113);
                   }
                   errors++;
                 }
               } else {
-                const err115 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                const err114 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err115];
+                  vErrors = [err114];
                 } else {
-                  vErrors.push(err115);
+                  vErrors.push(err114);
                 }
                 errors++;
               }
             }
           } else {
-            const err116 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err115 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err116];
+              vErrors = [err115];
             } else {
-              vErrors.push(err116);
+              vErrors.push(err115);
             }
             errors++;
           }
         }
         if (data98.plain !== void 0) {
           if (typeof data98.plain !== "boolean") {
-            const err117 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
+            const err116 = { instancePath: instancePath + "/callbacks/plain", schemaPath: "#/properties/callbacks/properties/plain/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
-              vErrors = [err117];
+              vErrors = [err116];
             } else {
-              vErrors.push(err117);
+              vErrors.push(err116);
             }
             errors++;
           }
@@ -5164,7 +5155,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data103 = data98.waiting;
           if (typeof data103 == "number") {
             if (data103 > 2e4 || isNaN(data103)) {
-              const err118 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+              const err117 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+              if (vErrors === null) {
+                vErrors = [err117];
+              } else {
+                vErrors.push(err117);
+              }
+              errors++;
+            }
+            if (data103 < 100 || isNaN(data103)) {
+              const err118 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err118];
               } else {
@@ -5172,21 +5172,12 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data103 < 100 || isNaN(data103)) {
-              const err119 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err119];
-              } else {
-                vErrors.push(err119);
-              }
-              errors++;
-            }
           } else {
-            const err120 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
+            const err119 = { instancePath: instancePath + "/callbacks/waiting", schemaPath: "#/properties/callbacks/properties/waiting/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err120];
+              vErrors = [err119];
             } else {
-              vErrors.push(err120);
+              vErrors.push(err119);
             }
             errors++;
           }
@@ -5195,7 +5186,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           let data104 = data98.push;
           if (data104 && typeof data104 == "object" && !Array.isArray(data104)) {
             if (data104.subject === void 0) {
-              const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              const err120 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err120];
+              } else {
+                vErrors.push(err120);
+              }
+              errors++;
+            }
+            if (data104.publicKey === void 0) {
+              const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
               if (vErrors === null) {
                 vErrors = [err121];
               } else {
@@ -5203,8 +5203,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data104.publicKey === void 0) {
-              const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+            if (data104.privateKeyFile === void 0) {
+              const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
               if (vErrors === null) {
                 vErrors = [err122];
               } else {
@@ -5212,22 +5212,13 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data104.privateKeyFile === void 0) {
-              const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
-              if (vErrors === null) {
-                vErrors = [err123];
-              } else {
-                vErrors.push(err123);
-              }
-              errors++;
-            }
             for (const key19 in data104) {
               if (!(key19 === "subject" || key19 === "publicKey" || key19 === "privateKeyFile")) {
-                const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+                const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
                 if (vErrors === null) {
-                  vErrors = [err124];
+                  vErrors = [err123];
                 } else {
-                  vErrors.push(err124);
+                  vErrors.push(err123);
                 }
                 errors++;
               }
@@ -5236,20 +5227,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data105 = data104.subject;
               if (typeof data105 === "string") {
                 if (!pattern36.test(data105)) {
-                  const err125 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+                  const err124 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err125];
+                    vErrors = [err124];
                   } else {
-                    vErrors.push(err125);
+                    vErrors.push(err124);
                   }
                   errors++;
                 }
               } else {
-                const err126 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                const err125 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err126];
+                  vErrors = [err125];
                 } else {
-                  vErrors.push(err126);
+                  vErrors.push(err125);
                 }
                 errors++;
               }
@@ -5258,20 +5249,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               let data106 = data104.publicKey;
               if (typeof data106 === "string") {
                 if (!pattern37.test(data106)) {
-                  const err127 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  const err126 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
-                    vErrors = [err127];
+                    vErrors = [err126];
                   } else {
-                    vErrors.push(err127);
+                    vErrors.push(err126);
                   }
                   errors++;
                 }
               } else {
-                const err128 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err127 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err128];
+                  vErrors = [err127];
                 } else {
-                  vErrors.push(err128);
+                  vErrors.push(err127);
                 }
                 errors++;
               }
@@ -5283,21 +5274,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
           } else {
-            const err129 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
+            const err128 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err129];
+              vErrors = [err128];
             } else {
-              vErrors.push(err129);
+              vErrors.push(err128);
             }
             errors++;
           }
         }
       } else {
-        const err130 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        const err129 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err130];
+          vErrors = [err129];
         } else {
-          vErrors.push(err130);
+          vErrors.push(err129);
         }
         errors++;
       }
@@ -5305,11 +5296,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.monitors !== void 0) {
       let data108 = data.monitors;
       if (!data108 || typeof data108 != "object") {
-        const err131 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
+        const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
         if (vErrors === null) {
-          vErrors = [err131];
+          vErrors = [err130];
         } else {
-          vErrors.push(err131);
+          vErrors.push(err130);
         }
         errors++;
       }
@@ -5318,11 +5309,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         for (let i7 = 0; i7 < len7; i7++) {
           let data109 = data108[i7];
           if (!(data109 && typeof data109 == "object" && !Array.isArray(data109))) {
-            const err132 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+            const err131 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err132];
+              vErrors = [err131];
             } else {
-              vErrors.push(err132);
+              vErrors.push(err131);
             }
             errors++;
           }
@@ -5330,21 +5321,21 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
       if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
         if (data108.file === void 0) {
-          const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+          const err132 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
-            vErrors = [err133];
+            vErrors = [err132];
           } else {
-            vErrors.push(err133);
+            vErrors.push(err132);
           }
           errors++;
         }
         for (const key20 in data108) {
           if (!(key20 === "file")) {
-            const err134 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+            const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
-              vErrors = [err134];
+              vErrors = [err133];
             } else {
-              vErrors.push(err134);
+              vErrors.push(err133);
             }
             errors++;
           }
@@ -5361,20 +5352,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       let data111 = data.timeZone;
       if (typeof data111 === "string") {
         if (!pattern38.test(data111)) {
-          const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          const err134 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
           if (vErrors === null) {
-            vErrors = [err135];
+            vErrors = [err134];
           } else {
-            vErrors.push(err135);
+            vErrors.push(err134);
           }
           errors++;
         }
       } else {
-        const err136 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err136];
+          vErrors = [err135];
         } else {
-          vErrors.push(err136);
+          vErrors.push(err135);
         }
         errors++;
       }
@@ -5384,11 +5375,11 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
         for (const key21 in data112) {
           if (!(key21 === "level")) {
-            const err137 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+            const err136 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
-              vErrors = [err137];
+              vErrors = [err136];
             } else {
-              vErrors.push(err137);
+              vErrors.push(err136);
             }
             errors++;
           }
@@ -5396,7 +5387,16 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         if (data112.level !== void 0) {
           let data113 = data112.level;
           if (typeof data113 !== "string") {
-            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            const err137 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err137];
+            } else {
+              vErrors.push(err137);
+            }
+            errors++;
+          }
+          if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
+            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err138];
             } else {
@@ -5404,32 +5404,23 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             }
             errors++;
           }
-          if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
-            const err139 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
-            if (vErrors === null) {
-              vErrors = [err139];
-            } else {
-              vErrors.push(err139);
-            }
-            errors++;
-          }
         }
       } else {
-        const err140 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err139 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err140];
+          vErrors = [err139];
         } else {
-          vErrors.push(err140);
+          vErrors.push(err139);
         }
         errors++;
       }
     }
   } else {
-    const err141 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err140 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err141];
+      vErrors = [err140];
     } else {
-      vErrors.push(err141);
+      vErrors.push(err140);
     }
     errors++;
   }

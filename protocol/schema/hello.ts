@@ -178,6 +178,13 @@ export const helloSchema = record(
     configuration: optional(10, helloConfigurationSchema),
     power: optional(11, helloPowerSchema),
     trust: optional(12, text({ description: 'Why commands of its trusted keys are refused; absent: they are taken.' })),
+    carVin: optional(
+      13,
+      text({
+        maxLength: 17,
+        description: 'The vehicle identification number that the car gives, where it differs from the configured one.',
+      }),
+    ),
   },
   { description: 'Who speaks.' },
 );

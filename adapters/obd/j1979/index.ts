@@ -15,3 +15,4 @@ export { type MonitorTest, monitorName, readMonitorTests } from './monitor-tests
 export { type Scaling, scalingOf } from './scaling.ts';
 export { type Finding, scanCar, type UnitFinding } from './scan.ts';
 export { namedTroubleCodes, troubleCodeName } from './trouble-code-names.ts';
+export { readVin } from './vin.ts';

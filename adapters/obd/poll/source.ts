@@ -22,6 +22,8 @@ export interface ObdSourceOptions {
   readonly bus?: string;
   readonly settings?: Partial<PollSettings>;
   readonly log?: Log;
+  /** Called when control units were found, at each ignition; `extended`: with 29-bit identifiers. */
+  readonly found?: (extended: boolean) => void;
 }
 
 /** Refusals that no repetition changes: the unit lacks it, or wants a session or key that polling does not have. */
@@ -153,8 +155,9 @@ export class ObdSource implements ReadingSource {
     try {
       if (this.#units.mustSearch(poll.planned.command)) {
         this.#counts.searches++;
-        await this.#units.search();
+        const [unit] = await this.#units.search();
         this.#reached();
+        if (unit !== undefined) this.#options.found?.(unit.address.extended);
       } else await this.#ask(schedule, poll, now);
       this.#backoff.reset();
     } catch (error) {

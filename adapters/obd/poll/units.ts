@@ -40,10 +40,11 @@ export class Units {
     );
   }
 
-  /** @throws VigieError as the requester does */
-  async search(): Promise<void> {
+  /** Who answers now. @throws VigieError as the requester does */
+  async search(): Promise<readonly ObdUnit[]> {
     this.#units = await discoverUnits(this.#requester);
     this.#searched = this.#clock.monotonic();
+    return this.#units;
   }
 
   forget(): void {

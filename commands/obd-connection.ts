@@ -1,0 +1,66 @@
+/** Ways to ask a car outside of a running agent: an adapter on a line, or ISO-TP over the frames of a bus. */
+import { SlcanBus } from '../adapters/can/slcan/index.ts';
+import { SocketCan } from '../adapters/can/socketcan/index.ts';
+import type { SystemClock } from '../adapters/clock/system.ts';
+import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
+import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
+import { IsoTp } from '../adapters/obd/isotp/index.ts';
+import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
+import type { FrameSender, FrameSource, Log } from '../agent/ports.ts';
+import { obdProtocols } from '../config/configuration-schema.ts';
+
+/** Usual speeds of a serial line to an adapter, bit/s. */
+const ELM_BAUD = 38_400;
+const SLCAN_BAUD = 115_200;
+/** The one bus that is asked. */
+const BUS = 'obd';
+
+export interface ObdConnection {
+  readonly requester: DiagnosticRequester;
+  readonly close: () => Promise<void>;
+}
+
+export interface ConnectionParts {
+  readonly clock: SystemClock;
+  readonly log: Log;
+}
+
+/** An ELM327 or the like; finds out what the car speaks unless `protocol` says it. Throws `configuration.wrong`. */
+export function connectAdapter(
+  address: string,
+  protocol: (typeof obdProtocols)[number] | undefined,
+  { clock, log }: ConnectionParts,
+): ObdConnection {
+  const requester = new Elm327({
+    open: lineTo(readLineAddress(address, ELM_BAUD), clock),
+    clock,
+    log,
+    name: address,
+    ...(protocol === undefined ? {} : { protocol: String(obdProtocols.indexOf(protocol) + 1) as Protocol }),
+  });
+  return { requester, close: () => requester.close() };
+}
+
+/** A CAN interface of this machine. Throws `input.unreadable` where it has no CAN. */
+export function connectInterface(name: string, parts: ConnectionParts): Promise<ObdConnection> {
+  return overFrames(new SocketCan({ interface: name, bus: BUS, ...parts }), parts);
+}
+
+/** An slcan stick. Throws `configuration.wrong`. */
+export function connectStick(address: string, bitRate: number, parts: ConnectionParts): Promise<ObdConnection> {
+  const open = lineTo(readLineAddress(address, SLCAN_BAUD), parts.clock);
+  return overFrames(new SlcanBus({ bus: BUS, name: address, open, ...parts, bitRate, sends: true }), parts);
+}
+
+async function overFrames(bus: FrameSource & FrameSender, { clock }: ConnectionParts): Promise<ObdConnection> {
+  // Somebody wants the car asked: that its bus is silent, as behind a gateway, is no reason not to.
+  const requester = new IsoTp({ clock, sender: bus, bus: BUS, index: 0, asleepAfter: Number.POSITIVE_INFINITY });
+  await bus.start((batch) => requester.receive(batch));
+  return {
+    requester,
+    close: async () => {
+      requester.close();
+      await bus.stop();
+    },
+  };
+}
