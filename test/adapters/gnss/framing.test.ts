@@ -5,6 +5,7 @@ import { type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/i
 import { describeShared } from '../../shared.ts';
 import { own, type Recording, shared } from './recordings.ts';
 import { bytesOf, parse, sentence, sirfFrame, told } from './sentences.ts';
+import { older, pvt, timeUtc } from './ubx-writer.ts';
 
 const latest = Date.UTC(2026, 0, 1);
 const first = 'GPRMC,120000,A,4807.038,N,01130.000,E,010.0,084.4,010120,,';
@@ -119,8 +120,16 @@ const fragment = fc.oneof(
     .constantFrom('{"class":"TPV","mode":3,"lat":1,"lon":2,"time":1e300}\n', '{"class":"SKY","satellites":[null]}\n')
     .map(bytesOf),
 );
+const place = { t: Date.UTC(2020, 0, 1, 12, 0, 1), latitude: 48.1173, longitude: 11.5, fix: '3D' } as const;
+const ubx = fc.oneof(
+  fc.constantFrom(pvt(place), pvt({ fix: 'none' }), older(place), timeUtc(place)),
+  fc
+    .tuple(fc.constantFrom(pvt(place), older(place)), fc.nat(200), fc.nat(255))
+    .map(([bytes, at, value]) => bytes.map((byte, i) => (i === at ? value : byte))),
+  fc.tuple(fc.constantFrom(pvt(place), older(place)), fc.nat(200)).map(([bytes, to]) => bytes.slice(0, to)),
+);
 const stream = fc
-  .array(fragment, { maxLength: 40 })
+  .array(fc.oneof({ weight: 3, arbitrary: fragment }, { weight: 1, arbitrary: ubx }), { maxLength: 40 })
   .map((parts) => Uint8Array.from(parts.flatMap((part) => [...part])));
 const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 });
 
@@ -136,7 +145,14 @@ describe('any bytes', () => {
   });
 
   it('keep no more than one unfinished record', () => {
-    for (const endless of ['$GPGGA,', '{"class":"TPV",', '# ', '\xa0\xa2\x03\xff', '\x00']) {
+    for (const endless of [
+      '$GPGGA,',
+      '{"class":"TPV",',
+      '# ',
+      '\xa0\xa2\x03\xff',
+      '\xb5\x62\x01\x07\x00\x20',
+      '\x00',
+    ]) {
       const block = bytesOf(endless + 'A'.repeat(50_000));
       for (const parser of parsers()) {
         const before = process.memoryUsage().arrayBuffers;
