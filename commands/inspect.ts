@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { SignalObserver, signalsOf, Traffic } from '../adapters/can/inspect/index.ts';
+import { Correlator, SignalObserver, signalsOf, Traffic } from '../adapters/can/inspect/index.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
@@ -7,9 +7,11 @@ import { chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from
 import { CsvExport } from './inspect/csv.ts';
 import { FileLines } from './inspect/file-lines.ts';
 import { readLog } from './inspect/read-log.ts';
-import { comparisonLines, reportLines } from './inspect/report.ts';
+import { readReference } from './inspect/reference.ts';
+import { comparisonLines, correlationLines, reportLines } from './inspect/report.ts';
 import { COLUMNS_HELP } from './log-summary.ts';
 import { formatOf, Lines } from './output.ts';
+import { timeZoneOption } from './value-log.ts';
 
 /** Exit status when there is nothing to show. */
 const NOTHING = 1;
@@ -17,6 +19,9 @@ const NOTHING = 1;
 interface Options extends FilterOptions {
   readonly dbc?: string[];
   readonly compare?: string[];
+  readonly correlate?: string;
+  readonly reference?: string;
+  readonly timeZone?: string;
   readonly stats?: boolean;
   readonly suggest?: string;
   readonly csv?: string;
@@ -45,8 +50,13 @@ With --compare, the differences from other recordings in the place of the table:
 in each recording, bits that change in one only, identifiers that only one has. What a switch does comes before what \
 measured values, counters and checksums do: record a door shut and a door open, and its bit is among the first.
 
+With --correlate, the fields that go with a value of a table (bits, bytes, 12 and 16 bits in both byte orders), by \
+Pearson's coefficient over the latest frames at the times of the table, at least 0.5 in size, with scale and offset by \
+least squares. The table is any that decode reads, such as time,value or the CSV of a phone; times without a date count \
+from the first frame of the log.
+
 Programs get NDJSON: {kind: "bus", …}, {kind: "identifier", …}, {kind: "database", …}, {kind: "signal", …}, \
-{kind: "difference", …}; docs/inspect.md describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
+{kind: "difference", …}, {kind: "correlation", …}; docs/inspect.md describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
 (${packings.join(', ')}).
 
 Exit status 0, 1 when there is no frame to show or more than one in a hundred frames of a log was left out, 2 for files \
@@ -58,6 +68,9 @@ that cannot be read.`,
       'network descriptions; several are ranked, and the first that has an identifier names it',
     )
     .option('--compare <log...>', 'show the differences from these logs, e.g. of the same car with a door open')
+    .option('--correlate <file>', 'show which fields go with a value over time, a table such as time,value (CSV)')
+    .option('--reference <column>', 'the column of --correlate, where it has several')
+    .addOption(timeZoneOption())
     .option('--stats', 'minimum, maximum, different values, first, last and count of each signal')
     .option('--csv <file>', 'signals over time as CSV; - writes it to standard output in the place of all else')
     .option('--suggest <file>', 'write a first profile for the signals of --dbc; works without a log too')
@@ -74,6 +87,7 @@ Examples:
   vigie inspect drive.log --dbc car.dbc --signals Speed --csv speed.csv
   vigie inspect drive.log --changes --ids 300-3FF
   vigie inspect door-shut.log --compare door-open.log --dbc car.dbc
+  vigie inspect drive.log --correlate phone.csv --reference Speed
   candump -L can0 | vigie inspect - --format text
   vigie inspect drive.log --dbc car.dbc --suggest my-car.yaml
   vigie inspect drive.log | grep '"kind":"identifier"' > identifiers.ndjson`,
@@ -89,13 +103,16 @@ async function inspect(logs: string[], options: Options): Promise<void> {
   const suggestions = options.suggest === undefined ? undefined : await import('./suggest/suggestion-file.ts');
   if (options.suggest !== undefined) suggestions?.refuseExisting(options.suggest);
   const suggesting = suggestions === undefined ? undefined : new suggestions.SignalObserver(databases);
+  const { correlate, reference, timeZone } = options;
+  const correlator =
+    correlate === undefined ? undefined : new Correlator(await readReference(correlate, reference, timeZone));
   const traffic = new Traffic();
   const observer = options.stats === true ? new SignalObserver(databases, chosen) : undefined;
   const lines = new Lines();
   const file = options.csv === undefined || options.csv === '-' ? undefined : new FileLines(options.csv);
   const csv =
     options.csv === undefined ? undefined : new CsvExport(signalsOf(databases, chosen), databases, file ?? lines);
-  const consumers = [traffic, observer, csv, suggesting].filter((consumer) => consumer !== undefined);
+  const consumers = [traffic, observer, csv, suggesting, correlator].filter((consumer) => consumer !== undefined);
   for (const path of logs) await readLog(path, { columns: options.columns, filter, lines }, consumers);
   file?.close();
   await lines.flush();
@@ -106,14 +123,22 @@ async function inspect(logs: string[], options: Options): Promise<void> {
     if (written === undefined) process.exitCode = NOTHING;
     return;
   }
-  if (options.compare !== undefined) {
+  const format = formatOf(options.format);
+  const width = widthOf(process.stdout);
+  if (correlator !== undefined) {
+    if (correlator.samples === 0) {
+      process.stderr.write(`vigie: ${correlate}: no time of it lies within the logs\n`);
+      process.exitCode = NOTHING;
+    }
+    for (const line of correlationLines(correlator, databases, format, width)) lines.line(line);
+  } else if (options.compare !== undefined) {
     const other = new Traffic();
     for (const path of options.compare) await readLog(path, { columns: options.columns, filter, lines }, [other]);
-    const differences = comparisonLines(traffic, other, databases, formatOf(options.format), widthOf(process.stdout));
+    const differences = comparisonLines(traffic, other, databases, format, width);
     for (const line of differences) lines.line(line);
   } else if (options.csv !== '-') {
     const report = { traffic, databases, signals: observer?.statistics, onlyChanged: options.changes === true };
-    for (const line of reportLines(report, formatOf(options.format), widthOf(process.stdout))) lines.line(line);
+    for (const line of reportLines(report, format, width)) lines.line(line);
   }
   await lines.flush();
   if (traffic.buses.length === 0) {
@@ -123,9 +148,15 @@ async function inspect(logs: string[], options: Options): Promise<void> {
   }
 }
 
-function checkUse(logs: readonly string[], { dbc, compare, stats, csv, suggest, format }: Options): void {
-  if (compare !== undefined && (stats === true || csv !== undefined || suggest !== undefined)) {
-    throw new VigieError('usage.wrong', '--compare shows differences only, without --stats, --csv and --suggest');
+function checkUse(logs: readonly string[], options: Options): void {
+  const { dbc, correlate, reference, stats, csv, suggest, format } = options;
+  const alone = (['compare', 'correlate', 'suggest'] as const).filter((name) => options[name] !== undefined);
+  const beside = [...alone.slice(1), ...(stats === true ? ['stats'] : []), ...(csv === undefined ? [] : ['csv'])];
+  if (alone[0] !== undefined && beside[0] !== undefined) {
+    throw new VigieError('usage.wrong', `--${alone[0]} shows nothing else: leave out --${beside.join(', --')}`);
+  }
+  if (reference !== undefined && correlate === undefined) {
+    throw new VigieError('usage.wrong', '--reference names a column of --correlate FILE');
   }
   if (suggest !== undefined && dbc === undefined) {
     throw new VigieError('usage.wrong', '--suggest needs --dbc FILE to know the signals');

@@ -1,8 +1,15 @@
 /** What was found, as lines of NDJSON for programs or tables for people. */
 import { MessageFinder } from '../../adapters/can/dbc/index.ts';
-import { compareTraffic, rankCoverage, type SignalStatistics, type Traffic } from '../../adapters/can/inspect/index.ts';
+import {
+  type Correlator,
+  compareTraffic,
+  rankCoverage,
+  type SignalStatistics,
+  type Traffic,
+} from '../../adapters/can/inspect/index.ts';
 import type { Format } from '../output.ts';
 import type { BoundDatabase } from '../vehicle.ts';
+import { correlationLinesOf, correlationText } from './correlation-lines.ts';
 import { coverageText, databaseLineOf } from './coverage-lines.ts';
 import { differenceLinesOf, differenceText } from './difference-lines.ts';
 import type { IdentifierLine } from './schema.ts';
@@ -49,6 +56,21 @@ export function comparisonLines(
   const begin = { first: beginOf(first), second: beginOf(second) };
   const lines = differenceLinesOf(compareTraffic(first, second), databases, begin);
   return format === 'ndjson' ? lines.map((line) => JSON.stringify(line)) : differenceText(lines, width);
+}
+
+/** Coefficients below it, and all but the best fields, are not shown. */
+const LEAST = 0.5;
+const MOST = 20;
+
+/** @param width characters that a line for people may have */
+export function correlationLines(
+  correlator: Correlator,
+  databases: readonly BoundDatabase[],
+  format: Format,
+  width: number,
+): string[] {
+  const lines = correlationLinesOf(correlator.correlations(LEAST, MOST), databases);
+  return format === 'ndjson' ? lines.map((line) => JSON.stringify(line)) : correlationText(lines, width);
 }
 
 function beginOf({ buses }: Traffic): number {

@@ -213,6 +213,34 @@ export const differenceLine = Type.Object(
   },
 );
 
+export const correlationLine = Type.Object(
+  {
+    kind: Type.Literal('correlation'),
+    bus,
+    id,
+    extended,
+    message: Type.Optional(Type.String({ description: 'name of the message in the first DBC that has it' })),
+    start: Type.Integer({
+      minimum: 0,
+      maximum: 511,
+      description: 'start bit as in a DBC: the least significant of `little`, the most significant of `big`',
+    }),
+    bits: Type.Integer({ minimum: 1, maximum: 16, description: 'width: 1, 8, 12 or 16' }),
+    byteOrder: Type.Enum(['little', 'big'], { description: '`little` is Intel, `big` Motorola' }),
+    signed: Type.Boolean({ description: 'the raw value is a two’s complement number' }),
+    coefficient: Type.Number({ minimum: -1, maximum: 1, description: 'Pearson’s coefficient' }),
+    scale: Type.Number({ description: 'reference = raw × scale + offset, by least squares' }),
+    offset: Type.Number({ description: 'as above' }),
+    samples: count('reference times at which the field had a value'),
+    signals: Type.Array(Type.String(), { description: 'signals of the DBC that have one of the bits' }),
+  },
+  {
+    additionalProperties: false,
+    description: 'a field that goes with the reference, with `--correlate`, the best first',
+  },
+);
+
+export type CorrelationLine = Type.Static<typeof correlationLine>;
 export type DifferenceLine = Type.Static<typeof differenceLine>;
 export type DatabaseLine = Type.Static<typeof databaseLine>;
 export type SignalLine = Type.Static<typeof signalLine>;

@@ -56,8 +56,11 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
     [['inspect', '@drive.log', '--compare', '@nothing.log'], /nothing\.log.*no such file/],
     [
       ['inspect', '@drive.log', '--dbc', '@small.dbc', '--stats', '--compare', '@drive.log'],
-      '--compare shows differences only',
+      '--compare shows nothing else: leave out --stats',
     ],
+    [['inspect', '@drive.log', '--correlate', '@nothing.csv'], /nothing\.csv.*no such file/],
+    [['inspect', '@drive.log', '--correlate', '@profile.yaml'], /profile\.yaml.*no table of values/],
+    [['inspect', '@drive.log', '--reference', 'Speed'], '--correlate FILE'],
     [['inspect', '@drive.log', '--ids', '1FFF,wings'], /--ids: 'wings'/],
     [['inspect', '@drive.log', '--from', 'noon'], /--from: 'noon' is no time/],
     [['decode', '@drive.log', '--raw', '--to', 'noon'], /--to: 'noon' is no time/],

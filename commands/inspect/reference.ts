@@ -1,0 +1,61 @@
+/** The value that fields of frames are compared with, from a table of values. */
+import type { Reference } from '../../adapters/can/inspect/index.ts';
+import { openValueLog, type ValueLog } from '../../adapters/can/log/values/index.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { suggestion } from '../../protocol/nearest.ts';
+import { reportLog } from '../log-summary.ts';
+
+/** Values that are kept: of twice as many, every second. */
+const MOST = 10_000;
+
+/**
+ * @param column its name; it may be left out when the table has one
+ * @throws VigieError `usage.wrong` for a column that the table does not have, `input.malformed` for no table of values
+ */
+export async function readReference(path: string, column?: string, zone?: string): Promise<Reference> {
+  const log = await openValueLog(path, zone === undefined ? {} : { zone });
+  let times: number[] = [];
+  let values: number[] = [];
+  let step = 1;
+  let seen = 0;
+  try {
+    let place = log.layout.single === undefined ? placeOf(log, path, column) : -1;
+    for await (const row of log.rows()) {
+      // A table of one value a line names its columns as they come.
+      if (place < 0 && column !== undefined) place = log.columns.findIndex(({ signal }) => signal === column);
+      const value = place < 0 ? undefined : row.values[place];
+      if (value === undefined || seen++ % step !== 0) continue;
+      times.push(row.at);
+      values.push(value);
+      if (times.length < 2 * MOST) continue;
+      times = times.filter((_, i) => i % 2 === 0);
+      values = values.filter((_, i) => i % 2 === 0);
+      step *= 2;
+    }
+    if (place < 0) placeOf(log, path, column);
+  } finally {
+    await log.close();
+  }
+  reportLog(log, path, 'row');
+  if (times.length === 0) throw new VigieError('input.malformed', 'the column has no value', { where: path });
+  const order = [...times.keys()].sort((a, b) => times[a]! - times[b]!);
+  const { form, start } = log.layout;
+  return {
+    times: order.map((i) => times[i]!),
+    values: order.map((i) => values[i]!),
+    // Times that count from no known moment count from the first frame.
+    relative: form.kind === 'elapsed' && start === undefined,
+  };
+}
+
+function placeOf({ columns }: ValueLog, path: string, column: string | undefined): number {
+  const names = columns.map(({ signal }) => signal);
+  if (column === undefined) {
+    if (names.length === 1) return 0;
+    throw new VigieError('usage.wrong', `which column? Give --reference NAME of ${names.join(', ')}`, { where: path });
+  }
+  const place = names.indexOf(column);
+  if (place >= 0) return place;
+  const hint = suggestion(column, names) ?? `it has ${names.join(', ')}`;
+  throw new VigieError('usage.wrong', `no column ${column}: ${hint}`, { where: path });
+}
