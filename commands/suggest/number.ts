@@ -38,7 +38,7 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
   }
   const asked = Object.entries(rule.asks ?? {}).find(([units]) => units.split(' ').includes(unit.trim()));
   if (asked !== undefined) return { kind: 'asks', question: asked[1] };
-  if (!saysNoUnit(unit, wanted)) return undefined;
+  if (!saysNoUnit(unit, wanted) || facts.borrowed) return undefined;
   const named = wordsOf(signal.name).filter(({ text }) => text.length > 1);
   const [byName] = named.flatMap(({ text }) => conversionTo(wanted, text) ?? []);
   if (byName !== undefined) {

@@ -66,6 +66,8 @@ export interface StateRule {
   readonly bit?: readonly [zero: string, one: string];
   /** Words of which the signal's name must have one for that, since the bit could mean the opposite as well. */
   readonly bitNeeds?: Concepts;
+  /** With one of the words `when` in its name and none of `unless` a signal tells these values only. */
+  readonly only?: { readonly when: Concepts; readonly unless: Concepts; readonly values: readonly string[] };
   /** Words in the signal's name that turn the bit round. */
   readonly turnedBy?: Concepts;
 }

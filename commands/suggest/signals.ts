@@ -10,8 +10,9 @@ export interface SignalFacts {
   readonly signal: Signal;
   /** Logical bus; absent where the profile has one only. */
   readonly bus?: string;
-  /** The signal's own name. */
+  /** The signal's own name; the message's where the signal is called no more than its state or value. */
   readonly own: readonly Word[];
+  readonly borrowed: boolean;
   /** The first word of the name when many signals of the file begin with it: who sends it, rather than what it is. */
   readonly prefix?: Word;
   /** Words of no dictionary that many names of the file have, such as those of control units. */
@@ -34,6 +35,9 @@ const SHARED = 3;
 
 /** Share of the signals that have a word of no dictionary before it is a sender's. */
 const SENDERS = 0.02;
+
+/** Names that say: what the message is about. */
+const pointing: ReadonlySet<string> = new Set(['state', 'status', 'stat', 'st', 'value', 'val', 'signal', 'sig']);
 
 /** Longer comments tell stories. */
 const LONGEST_COMMENT = 10;
@@ -61,7 +65,9 @@ export function signalsOf(
       [...unknown].filter(([, count]) => count >= Math.max(SHARED, SENDERS * listed.length)).map(([text]) => text),
     );
     return listed.map(({ message, signal, own: words }) => {
-      const own = withSides(signal, message, words);
+      const around = wordsOf(message.name);
+      const borrowed = words.every(({ text }) => pointing.has(text));
+      const own = borrowed ? around : withSides(signal, message, words);
       const [first] = own;
       const shared = first !== undefined && own.length > 1 && (firsts.get(first.text) ?? 0) >= SHARED && maySend(first);
       const comment = wordsOf(signal.comment ?? '');
@@ -73,7 +79,8 @@ export function signalsOf(
         own,
         ...(shared ? { prefix: first } : {}),
         frequent,
-        around: wordsOf(message.name),
+        around: borrowed ? [] : around,
+        borrowed,
         comment: comment.length > LONGEST_COMMENT ? [] : comment,
         ...(seen === undefined ? {} : { observed: seen }),
       };

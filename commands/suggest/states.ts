@@ -46,11 +46,14 @@ export function stateFit(rule: NamedStates, facts: SignalFacts): StateFit | unde
   const map = new Map<number, string>();
   const identity = identityOf(rule, [...choices.values()]);
   const bit = bitOf(rule, facts.own);
+  const { only } = rule;
+  const limited = only !== undefined && says(facts.own, only.when) && !says(facts.own, only.unless);
+  const admitted = limited ? only.values : undefined;
   for (const [raw, label] of [...choices].sort(([one], [other]) => one - other)) {
     const polarity = bit === undefined ? undefined : polarityOf(label, facts.own);
     const polar = polarity === undefined ? undefined : bit?.[polarity ? 1 : 0];
     const value = identity?.get(plain(label)) ?? polar ?? valueOfLabel(rule, label);
-    if (value !== undefined) map.set(raw, value);
+    if (value !== undefined && (admitted === undefined || admitted.includes(value))) map.set(raw, value);
   }
   const given = new Set(map.values());
   if (!rule.enough.every((value) => given.has(value))) return undefined;

@@ -10,7 +10,8 @@ const measures = {
     'speed spd velocity vel vitesse vit geschwindigkeit geschw gschw vss vs v kph kmh mph speedo speedometer tacho',
   rotation: 'motor-drehzahl motor-drehz regime-mot n-mot rpm revs drehzahl drehz regime rotation n nmot tachometer',
   temperature: 'temperature temp temperatur tmp te t out-temp temp-out',
-  level: 'level lvl niveau niv fuellstand stand fill gauge percent pct prozent content inhalt remaining restant',
+  level:
+    'level lvl niveau niv fuellstand stand fill gauge percent pct prozent content inhalt remaining residual restant',
   odometer:
     'odometer odo mileage kilometerstand kmstand kilometrage gesamtkilometer totalizer total-distance tot-dist tot-dst ' +
     'distance-total total-km km-total distance-totale',

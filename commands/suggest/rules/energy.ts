@@ -68,7 +68,7 @@ export const energy: readonly Rule[] = [
   },
   {
     path: `${ELECTRIC}.battery.load.residual`,
-    names: ['battery energy level!', 'energy! level', 'energy! charge'],
+    names: ['battery energy level!', 'energy! level', 'energy! charge', 'traction level!'],
     besides: 'battery traction level',
     around: 'battery traction vehicle charge level',
     never: 'request',
@@ -134,10 +134,18 @@ export const energy: readonly Rule[] = [
   },
   {
     path: `${ELECTRIC}.charging.remainingTime`,
-    names: ['charging level! time!', 'charging time! level', 'charging autonomy time!'],
+    names: ['charging delay!', 'charging level! time!', 'charging time! level', 'charging autonomy time!'],
     besides: 'battery level charging time delay',
     around: 'battery charging charger vehicle',
     never: 'request',
     number: { covers: [0, 7200], within: [0, 1e6], usual: [0, 400_000], unitNeeded: true },
+  },
+  {
+    path: `${ELECTRIC}.charging.chargingRate`,
+    names: ['charging rate!', 'charging speed!'],
+    besides: 'speed rate charging',
+    around: 'battery charging charger vehicle',
+    never: 'request',
+    number: { covers: [0, 50], within: [0, 1000], usual: [0, 500], unitNeeded: true },
   },
 ];

@@ -74,7 +74,12 @@ export const motion: readonly Rule[] = [
     besides: 'gearbox ratio lever display engine drive automatic engaged',
     around: 'gear gearbox lever engine display powertrain drive vehicle',
     never: 'advice',
-    states: { values: gears, enough: ['Reverse'] },
+    states: {
+      values: gears,
+      enough: ['Reverse'],
+      // The lever's 3 allows the first three gears; which one is engaged it does not say.
+      only: { when: 'lever', unless: 'gear', values: ['Reverse', 'Neutral'] },
+    },
     note: 'P and D are no ratios and are left out',
   },
   {

@@ -32,4 +32,18 @@ export const position: readonly Rule[] = [
     around,
     number: { covers: [0, 350], within: [-1, 420], usual: [0, 360] },
   },
+  {
+    path: 'lastPosition.fixStatus',
+    names: ['fix!'],
+    besides: 'inertial configuration',
+    around,
+    states: {
+      values: [
+        ['3D', 'digit3'],
+        ['2D', 'digit2'],
+      ],
+      enough: ['2D', '3D'],
+      labelled: true,
+    },
+  },
 ];

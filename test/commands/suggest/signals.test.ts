@@ -177,6 +177,25 @@ describe('labels', () => {
     expect(lines['transmission.gearbox.ratio']?.map).toEqual({ 1: 'Reverse', 2: 'Neutral' });
   });
 
+  test('the numbers of a lever are no engaged gears, those of a gear are', () => {
+    const labels = '0 "P" 1 "R" 2 "N" 3 "D" 4 "3" 5 "2" 6 "1"';
+    const path = 'transmission.gearbox.ratio';
+    const lever = labelled('FRAME', 'SelectorLever : 0|3@1+ (1,0) [0|7] ""', labels).lines[path];
+    const gear = labelled('FRAME', 'CurrentGear : 0|3@1+ (1,0) [0|7] ""', labels).lines[path];
+    expect(lever?.map).toEqual({ 1: 'Reverse', 2: 'Neutral' });
+    expect(gear?.map).toEqual({ 1: 'Reverse', 2: 'Neutral', 4: 'Ratio3', 5: 'Ratio2', 6: 'Ratio1' });
+  });
+
+  test('a signal that is called no more than its status is what the message is', () => {
+    const { lines } = labelled('CHARGING', 'Status : 0|2@1+ (1,0) [0|3] ""', '0 "Stopped" 1 "InProgress" 3 "SNA"');
+    expect(lines['energies.Electric.extension.electric.charging.status']?.map).toEqual({
+      0: 'Stopped',
+      1: 'InProgress',
+    });
+    // Of a message with a speed the status is another matter than the speed.
+    expect(of('VEHICLE_SPEED', 'Status : 0|8@1+ (1,0) [0|200] ""').suggestions.lines).toEqual([]);
+  });
+
   test('several bits without labels are a question with the raw values', () => {
     const { text, lines } = of('FRAME', 'DriverDoor : 0|2@1+ (1,0) [0|3] ""');
     expect(lines).toEqual({});

@@ -1,0 +1,65 @@
+/** Whatever a DBC is called and calls its signals: the profile that is written has no error. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { writeSuggestions } from '../../../commands/suggest/suggestion-file.ts';
+import { inspectVehicle, readDbc } from '../../../commands/vehicle.ts';
+import { describeShared, sharedData } from '../../shared.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-accepted-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Errors of the profile that is suggested for the files; undefined when none is. */
+function errorsOf(files: readonly string[], profile = join(folder, 'car.yaml')): unknown[] | undefined {
+  rmSync(profile, { force: true });
+  const databases = files.flatMap((file) => readDbc(file).database ?? []).map((database) => ({ database }));
+  if (writeSuggestions(profile, databases, undefined) === undefined) return undefined;
+  // Faults of the DBC itself are none of the suggestion.
+  return inspectVehicle(profile).diagnostics.filter(({ file, severity }) => file === profile && severity === 'error');
+}
+
+const golden = fileURLToPath(new URL('../../golden/dbc/', import.meta.url));
+
+test.each(readdirSync(golden).filter((name) => name.endsWith('.dbc')))(
+  'check accepts what is suggested for %s',
+  (name) => {
+    expect(errorsOf([join(golden, name)]) ?? []).toEqual([]);
+  },
+);
+
+test('check accepts names that YAML would take for something else', () => {
+  const odd = join(folder, 'a b');
+  mkdirSync(odd);
+  const dbc = join(odd, "it's: #1, [x].dbc");
+  writeFileSync(
+    dbc,
+    `VERSION ""\n\nBU_: X\n\nBO_ 291 No: 8 X\n SG_ Vehicle_Speed : 0|16@1+ (0.01,0) [0|300] "km/h" X\n\nBO_ 292 null: 8 X\n SG_ Tür_Fahrer_offen : 0|1@1+ (1,0) [0|1] "" X\n`,
+  );
+  expect(errorsOf([dbc], join(odd, '- 1st: {car}.yaml'))).toEqual([]);
+});
+
+test('check accepts labels and comments with line breaks and marks of YAML', () => {
+  const dbc = join(folder, 'labels.dbc');
+  writeFileSync(
+    dbc,
+    'VERSION ""\n\nBU_: X\n\nBO_ 291 BODY: 8 X\n SG_ DriverDoor : 0|2@1+ (1,0) [0|3] "" X\n SG_ P1 : 8|8@1+ (1,-40) [-40|80] "degC" X\n\n' +
+      'CM_ SG_ 291 P1 "outside\n# temperature: \'x\'";\nVAL_ 291 DriverDoor 0 "closed # {x}" 1 "open: [y]" ;\n',
+  );
+  expect(errorsOf([dbc])).toEqual([]);
+});
+
+describeShared('networks of real cars', () => {
+  const folders = ['cantools', 'css', 'opendbc'].map((name) => `${sharedData}dbc/${name}`);
+  const files = folders.flatMap((from) =>
+    readdirSync(from)
+      .filter((name) => name.endsWith('.dbc'))
+      .map((name) => join(from, name)),
+  );
+  test.each(files)('check accepts what is suggested for %s', (file) => {
+    const { diagnostics } = readDbc(file);
+    if (diagnostics.some(({ severity }) => severity === 'error')) return;
+    expect(errorsOf([file]) ?? []).toEqual([]);
+  });
+});
