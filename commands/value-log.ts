@@ -82,13 +82,9 @@ export async function replayValues(path: string, play: FixPlay, zone: string | u
   if (backwards > 0)
     process.stderr.write(`${path}: time jumps back ${counted(backwards, 'time')}; order rows by time\n`);
   report(log, path);
-  const { missing } = readings;
-  if (missing.length === wanted.length) {
+  if (!readings.any) {
     const names = log.columns.map(({ signal }) => `VALUES.${signal}`).join(', ');
     process.stderr.write(`${path}: the profile names none of the columns; they are ${names}\n`);
-  } else if (missing.length > 0) {
-    const names = missing.map(({ message, signal }) => `${message}.${signal}`).join(', ');
-    process.stderr.write(`${path}: no column gives ${names}\n`);
   }
   return log.frames;
 }

@@ -1,3 +1,5 @@
+import { hexOf } from './hex.ts';
+
 /** A message put together of the frames of one sender. */
 export interface IsotpMessage {
   /** Identifier of the sender, with its extended address where there is one. */
@@ -42,6 +44,8 @@ export class IsotpAssembler {
   readonly faults: IsotpFault[] = [];
   /** Of each sender the newest first; several are copies of one message. */
   readonly #receptions = new Map<string, Reception[]>();
+  /** Messages of one frame so far, by sender and bytes. */
+  readonly #singles = new Set<string>();
   /** Senders whose reception has ended by a fault: their further consecutive frames are no news. */
   readonly #spoilt = new Set<string>();
 
@@ -78,16 +82,16 @@ export class IsotpAssembler {
     // Length 0 is the escape of CAN FD: the length is in the next byte.
     const [length, begin] = control === 0 ? [escaped, 2] : [control, 1];
     const payload = data.subarray(begin, begin + length);
+    const key = `${sender} ${hexOf(payload)}`;
     // A second copy of a message that came before begins nothing.
-    if (!this.#came(sender, payload)) this.#abandon(sender);
+    if (!this.#singles.has(key)) this.#abandon(sender);
     if (length === 0) this.#fault(sender, 'a single frame of no bytes');
     else if (payload.length < length) {
       this.#fault(sender, `a single frame is cut: ${payload.length} of ${length} bytes came`);
-    } else this.messages.push({ sender, data: payload });
-  }
-
-  #came(sender: string, payload: Uint8Array): boolean {
-    return this.messages.some((message) => message.sender === sender && equal(message.data, payload));
+    } else {
+      this.#singles.add(key);
+      this.messages.push({ sender, data: payload });
+    }
   }
 
   #first(sender: string, data: Uint8Array): void {

@@ -67,7 +67,7 @@ test('a recording of an OBD app produces a trip, by the profile of any car with 
     .filter(({ path }) => path === 'kinetic.speed')
     .flatMap(({ at, values }) => at.map((t, i) => [t, values[i]]));
   expect(speed).toContainEqual([begin + 20_000, 20]);
-  expect(stderr).toContain('no column gives');
+  expect(stderr).toContain('odometer.mileage: OBD.Odometer never came');
   expect(stderr).toContain('300 rows and 0 frames');
 });
 
@@ -150,4 +150,13 @@ test('a table of which many rows cannot be read ends with status 1 and the reaso
   expect(status).toBe(1);
   expect(stderr).toContain('45 rows read as a table of values, 5 left out (10.0 %)');
   expect(stderr).toContain('Speed is no number: much');
+});
+
+test('a table of which the profile names no column says which columns there are', async () => {
+  const path = file(
+    'foreign.csv',
+    'Time,Wind (m/s),Humidity (%)\n2026-03-14T10:00:00Z,3,50\n2026-03-14T10:00:01Z,4,51\n',
+  );
+  const { stderr } = await replayed(path, '--profile', file('profile.yaml', phone));
+  expect(stderr).toContain('the profile names none of the columns; they are VALUES.Wind, VALUES.Humidity');
 });

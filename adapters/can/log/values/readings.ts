@@ -54,6 +54,8 @@ const asWritten = (value: number): number => value;
 
 /** Delivers the columns of a table that are wanted. */
 export class ValueReadings {
+  /** Whether a value that is wanted came. */
+  any = false;
   readonly #wanted: readonly WantedSignal[];
   readonly #sink: ReadingSink;
   readonly #columns: readonly Column[];
@@ -64,7 +66,6 @@ export class ValueReadings {
   #latitude = -1;
   #longitude = -1;
   #altitude = -1;
-  readonly #fed = new Set<number>();
   /** Wanted signals that have a column: the first of several. */
   readonly #claimed = new Set<number>();
 
@@ -76,27 +77,19 @@ export class ValueReadings {
     this.#fix = wanted.flatMap(({ message, signal }, index) => (`${message}.${signal}` === 'GNSS.fix' ? [index] : []));
   }
 
-  /** The wanted signals that no column gave so far. */
-  get missing(): readonly WantedSignal[] {
-    return this.#wanted.filter((_, index) => !this.#fed.has(index));
-  }
-
   deliver({ at, values }: ValueRow): void {
     while (this.#delivered.length < this.#columns.length) this.#look(this.#delivered.length);
     for (const [column, value] of values.entries()) {
       if (value === undefined) continue;
       for (const { index, value: read } of this.#delivered[column] as readonly Delivered[]) {
-        this.#fed.add(index);
+        this.any = true;
         this.#sink.reading(index, read(value), read(value), at);
       }
     }
     // Apps write no kind of fix: who has a position has one.
     if (values[this.#latitude] !== undefined && values[this.#longitude] !== undefined) {
       const dimensions = values[this.#altitude] === undefined ? 2 : 3;
-      for (const index of this.#fix) {
-        this.#fed.add(index);
-        this.#sink.reading(index, dimensions, dimensions, at);
-      }
+      for (const index of this.#fix) this.#sink.reading(index, dimensions, dimensions, at);
     }
     this.#sink.settled(at);
   }

@@ -79,6 +79,8 @@ export async function listen(
   const server = createServer({ noDelay: true }, (socket) => {
     current = socket;
     socket.setEncoding('latin1');
+    // A program that is killed resets the connection.
+    socket.on('error', () => {});
     socket.on('data', (text: string) => emulator.receive(text));
     emulator.print = (text) => socket.write(text, 'latin1');
   });
